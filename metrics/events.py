@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 from metrics.results import Topics
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.unused_input import (
     MILLISECONDS,
-    STREAM_TOPICS,
     TOPIC,
-    TopicNames,
     UnusedInput,
     count_unused_entries,
     count_unused_names,
@@ -166,7 +165,7 @@ class EventCollection:
     incomplete : tuple of str
         Topics that are not judged because one of the files lacks them.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.push`; None for judged events.
+        The kind of collection this one was made from, by `metrics.push.conversion`; None for judged events.
 
     Examples
     --------

@@ -36,7 +36,7 @@ M = TypeVar("M", bound=Measure)
 R = TypeVar("R")
 
 
-MOST_LINES = 10
+MAX_LINES = 10
 """Largest number of lines of a printed result."""
 
 
@@ -106,11 +106,11 @@ class Overview(NamedTuple):
 
 
 def first_lines(summary: str) -> str:
-    """Return the first `MOST_LINES` lines of a summary, and how many are left."""
+    """Return the first `MAX_LINES` lines of a summary, and how many are left."""
     lines = summary.splitlines()
-    if len(lines) > MOST_LINES:
-        more = len(lines) - MOST_LINES + 1
-        lines[MOST_LINES - 1 :] = [f"... {more} more lines in .summary()"]
+    if len(lines) > MAX_LINES:
+        more = len(lines) - MAX_LINES + 1
+        lines[MAX_LINES - 1 :] = [f"... {more} more lines in .summary()"]
     return "\n".join(lines)
 
 

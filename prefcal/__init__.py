@@ -93,7 +93,7 @@ RENAMED = {"Judges": "SimulatedJudges", "Study": "SimulatedStudy", "Wish": "Prec
 
 
 def _check_not_hidden() -> None:
-    """Raise `ImportError` when a file or folder of the user's own is imported in place of one of prefcal's packages."""
+    """Raise `ImportError` if a user's file or folder hides a package of prefcal."""
     ours = Path(__file__).resolve().parents[1]
     for name in ("metrics", "calibration", "study_app"):
         spec = find_spec(name)

@@ -1,4 +1,7 @@
-"""The steps of a study as functions that take paths or frames: what `prefcal fit`, `agree`, `simulate` and `report` do."""
+"""Steps of a study as functions of paths or frames.
+
+They do what `prefcal fit`, `agree`, `simulate` and `report` do.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,10 +36,16 @@ from study_app.report.build import write_report
 from study_app.report.drawing.style import read_look
 
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
-"""A folder of tables, or table name -> frame, with the columns of docs/tables.md, as `pandas.read_csv` gives it."""
+"""Folder of tables, or frames by table name.
+
+Columns are those of docs/tables.md, types those of `pandas.read_csv`.
+"""
 
 Model: TypeAlias = UserModelFit | UserModel | str | Path
-"""What `fit` returned, its ``model``, or the file that `write_user_model` or `prefcal fit` wrote."""
+"""Result of `fit`, its ``model``, or a written user-model file.
+
+Written by `write_user_model` or `prefcal fit`.
+"""
 
 
 def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = None) -> UserModelFit:
@@ -104,7 +113,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     same_answers: SameAnswersOption = "apart",
     seed: int = 1,
 ) -> AgreementTables:
-    """Say how well measures agree with the preferences of a study.
+    """Measure how well measures agree with the preferences of a study.
 
     Parameters
     ----------
@@ -222,7 +231,7 @@ def rank(
     same_answers: SameAnswersOption = "apart",
     seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
-    """Say which systems people prefer: win rates, worths, the ranks left open, and duels.
+    """Rank systems by preference: win rates, worths, open ranks, and duels.
 
     Parameters
     ----------
@@ -288,7 +297,9 @@ def rank(
 
 
 def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
-    """Draw all tables of a study whose truth is known, to see what a study of its size could find.
+    """Draw all tables of a study whose truth is known.
+
+    To see what a study of its size could find.
 
     Parameters
     ----------
@@ -419,7 +430,7 @@ def _same_answers(option: SameAnswersOption) -> SameAnswersOption:
 
 
 def _split(tables: FolderOrFrames) -> tuple[Tables, Verdicts]:
-    """Read or check tables, warn of values that no people produce, and split off the verdicts of judges."""
+    """Read or check tables, warn of odd values, and split off judges' verdicts."""
     found = _checked(tables)
     warn_of_doubts(people_tables(found, numbered=False))
     people, verdicts = split_verdicts(found)
@@ -445,5 +456,8 @@ def _user_model(model: Model) -> UserModel:
 
 
 def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
-    """Say whether a model may have been fitted to these tables: frames and models of frames have no hash to compare."""
+    """Return whether a model may have been fitted to these tables.
+
+    Frames and models of frames have no hash to compare.
+    """
     return folder is None or model.tables_sha256 in {tables_sha256(folder), None}

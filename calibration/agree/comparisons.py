@@ -24,14 +24,14 @@ import numpy as np
 
 from calibration.agree.judged_task import JudgedTask, testable
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
-from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedAt, NamedComparisons
+from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedComparisons, NamedWhen
 from calibration.inference.choice import ChoiceModel, maximise, separated_columns
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.crossed_errors import UNKNOWN, StandardError, VotesByPerson
 from metrics.arrays import Bools, Floats, Ints
 
-MOST_ALIKE = 1 - 1e-9
+MAX_SQUARED_CORRELATION = 1 - 1e-9
 """Largest squared correlation of two measures that the model can separate."""
 
 
@@ -115,7 +115,7 @@ def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats
 def _alike(differences: Floats) -> bool:
     """Return whether one of two measures is the other times a factor."""
     product, squares = differences.T @ differences, (differences**2).sum(axis=0)
-    return bool(product[0, 1] ** 2 >= MOST_ALIKE * squares.prod())
+    return bool(product[0, 1] ** 2 >= MAX_SQUARED_CORRELATION * squares.prod())
 
 
 Row = dict[str, Any]
@@ -149,7 +149,7 @@ class PlannedComparison:
     measure: str
     against: str
     in_family: bool
-    named: NamedAt
+    named: NamedWhen
 
 
 def couples(
@@ -194,7 +194,7 @@ def couples(
                 measure=measure,
                 against=against,
                 in_family=is_member,
-                named=NamedAt.NOWHERE,
+                named=NamedWhen.NOWHERE,
             )
             for is_member, standing in ((True, ComparisonRole.FAMILY), (False, ComparisonRole.EXPLORATORY))
             for against, measure in every
@@ -204,8 +204,8 @@ def couples(
     family, reference = _family(named_comparisons, native, main)
     main = main if named_comparisons.primary else reference
     standing = ComparisonRole.FAMILY if named_comparisons.primary is None else ComparisonRole.EXPLORATORY
-    where = NamedAt.ANALYSIS if named_comparisons.at_analysis else NamedAt.STUDY_FILE
-    of_family = where if named_comparisons.compare else NamedAt.NOWHERE
+    where = NamedWhen.ANALYSIS if named_comparisons.at_analysis else NamedWhen.STUDY_FILE
+    of_family = where if named_comparisons.compare else NamedWhen.NOWHERE
     made = (
         []
         if named_comparisons.primary is None
@@ -213,7 +213,8 @@ def couples(
     )
     made += [(standing, scored_measure, reference, True, of_family) for scored_measure in family]
     made += [
-        (ComparisonRole.EXPLORATORY, scored_measure, main, False, NamedAt.NOWHERE) for scored_measure in fair
+        (ComparisonRole.EXPLORATORY, scored_measure, main, False, NamedWhen.NOWHERE)
+        for scored_measure in fair
     ]
     first: dict[frozenset[str], PlannedComparison] = {}
     for why, measure, against, in_family, named in made:

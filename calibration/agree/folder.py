@@ -61,7 +61,7 @@ CORRELATION_COLUMNS = (
     "low",
     "high",
 )
-PUSH_COUPLES = (
+PUSH_MEASURE_PAIRS = (
     ("ELG-1", "nCG-1"),
     ("ELG-1", "ELG-0"),
     ("nCG-1", "nCG-0"),

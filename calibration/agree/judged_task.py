@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure
-from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
+from calibration.agree.result import MIN_PAIRS, MIN_QUERIES
 from calibration.checks.uneven_sides import check_sides
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
@@ -24,7 +24,7 @@ from calibration.tables.preferences import (
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
 from metrics.agreement.crossed_errors import (
-    FEWEST_CLUSTERS,
+    MIN_CLUSTERS,
     Crossing,
     VotesByPerson,
     crossing,
@@ -182,9 +182,9 @@ def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
         Queries of these pairs.
     """
     for number, fewest, what in (
-        (decided, FEWEST_PAIRS, "pairs with a majority"),
-        (voted_twice, FEWEST_PAIRS, "pairs with the votes of two people or more"),
-        (queries, FEWEST_QUERIES, "queries with such pairs"),
+        (decided, MIN_PAIRS, "pairs with a majority"),
+        (voted_twice, MIN_PAIRS, "pairs with the votes of two people or more"),
+        (queries, MIN_QUERIES, "queries with such pairs"),
     ):
         if number < fewest:
             return f"a ceiling needs {fewest} {what}, and this study has {number or 'none'}"
@@ -256,7 +256,7 @@ def _most_frequent(languages: "pd.Series[str]") -> str:
     return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
 
 
-FEWEST_TOPICS = 5
+MIN_TOPICS = 5
 """Smallest number of queries to test a difference of measures.
 
 For people, and queries of intervals, see `metrics.agreement.crossed_errors.is_few`.
@@ -276,7 +276,7 @@ def testable(votes: VotesByPerson) -> bool:
     """Return whether people and queries are enough for a p value."""
     crossed = votes.crossing
     few_people = crossed.is_crossed and is_few(_parts(crossed.worker, votes))
-    return not few_people and crossed.queries >= FEWEST_TOPICS
+    return not few_people and crossed.queries >= MIN_TOPICS
 
 
 def _parts(cluster: Ints, votes: VotesByPerson) -> Floats:
@@ -309,7 +309,7 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
             "few_topics",
             _few("query", share_of_query) + ": there are no intervals and no p. Five or more are needed.",
         )
-    elif crossed.queries < FEWEST_TOPICS:
+    elif crossed.queries < MIN_TOPICS:
         yield warning(
             "few_topics",
             f"{pluralise(crossed.queries, 'query', 'queries')} were judged, too few to test a difference: there is no p. Five or more are needed.",
@@ -321,7 +321,7 @@ def _few(what: str, share: Floats) -> str:
     """Return a sentence on few, or effectively few, clusters."""
     number = pluralise(len(share), what, "queries" if what == "query" else None)
     verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
-    if len(share) < FEWEST_CLUSTERS:
+    if len(share) < MIN_CLUSTERS:
         return f"{number} {verb}, too few to tell how much others differ"
     return (
         f"{number} {verb}, and one of them makes up {percent(share.max())} of the numbers, as if there were {effective_number(share):.1f}:"

@@ -1,7 +1,7 @@
 """Scores of the streams of a study, for fitted and for many populations.
 
 Of a collection's two forms, push notifications and updates about events, one is made of the other by
-`metrics.readers.push`; what comes of it is marked as converted.
+`metrics.push.conversion`; what comes of it is marked as converted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from calibration.agree.folder import (
     PAPER,
     PEOPLE,
     PUSH,
-    PUSH_COUPLES,
+    PUSH_MEASURE_PAIRS,
     SCORE_COLUMNS,
     SPREAD,
     STREAM_KINDS,
@@ -60,7 +60,7 @@ LATENESSES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 USERS, SWEEP_USERS = 1000, 100
 SEED = 1
 RESAMPLES = 300
-FEWEST_TOPICS = 5
+MIN_TOPICS = 5
 """Smallest number of topics for an interval over topics."""
 
 Row: TypeAlias = dict[str, Any]
@@ -137,7 +137,7 @@ class _Values(NamedTuple):
         overall = self.overall[metric], self.overall[against]
         pair = self.by_topic[metric], self.by_topic[against]
         low = high = float("nan")
-        if len(self.topics) >= FEWEST_TOPICS and not np.isnan(pair).any():
+        if len(self.topics) >= MIN_TOPICS and not np.isnan(pair).any():
             rng = np.random.default_rng(SEED)
             low, high = bootstrap_interval(*pair, resamples=RESAMPLES, rng=rng)
         tau = float("nan") if np.isnan(overall).any() else kendall_tau_b(*overall)
@@ -189,7 +189,7 @@ def _push_rows(collection: PushCollection, runs: Sequence[PushRun]) -> tuple[lis
         for score in nothing
         if score.topic == ALL
     ]
-    correlations = [values.correlation(PUSH, *couple) for couple in PUSH_COUPLES]
+    correlations = [values.correlation(PUSH, *couple) for couple in PUSH_MEASURE_PAIRS]
     return rows, correlations + [_at_alpha(values, alpha) for alpha in ALPHAS.tolist()]
 
 

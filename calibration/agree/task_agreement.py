@@ -245,7 +245,7 @@ def _draw_columns(task: JudgedTask, variant: ScoredMeasure, estimate: Agreement)
 
 
 Texts = Mapping[str, str]
-MOST_PAIRS = 10
+MAX_PAIRS = 10
 PAIR = ("pair", "system_a", "system_b", "votes_a", "votes_b", "equally_good", "equally_bad")
 COLUMNS = (
     "task",
@@ -321,7 +321,7 @@ def disagreement_rows(
     difference: Floats,
     texts: ShownTexts,
     *,
-    most: int = MOST_PAIRS,
+    most: int = MAX_PAIRS,
 ) -> list[Row]:
     """Return the pairs on which a measure and the votes disagree most.
 

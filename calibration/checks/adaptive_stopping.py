@@ -29,7 +29,7 @@ LEVEL = 0.01
 
 It is strict, because stopping at a lead gives far smaller p-values.
 """
-FEWEST_PAIRS = 10
+MIN_PAIRS = 10
 """Smallest number of pairs for a test.
 
 With different answers, or with a number of answers unlike their topic's mean.
@@ -131,7 +131,7 @@ def _last_makes_the_lead(
     leads = counts.eq(most, axis=0)
     chance = counts.where(leads, 0).sum(axis=1) / number
     differ = (most < number) & (chance < 1)
-    if differ.sum() < FEWEST_PAIRS:
+    if differ.sum() < MIN_PAIRS:
         return 1.0, 0, 0.0, 0
     column = counts.columns.get_indexer(last.reindex(counts.index))
     is_for_leader = leads.to_numpy()[np.arange(len(counts)), column][differ.to_numpy()]
@@ -149,6 +149,6 @@ def _more_where_people_differ(counts: pd.DataFrame, number: "pd.Series[int]") ->
     centred = frame - frame.groupby(topic).transform("mean")
     size = frame.groupby(topic)["number"].transform("size")
     product = centred["number"] * centred["agreeing"] * np.sqrt(size / np.maximum(size - 1, 1))
-    if (centred["number"].abs() > 1e-9).sum() < FEWEST_PAIRS or not (product**2).sum():
+    if (centred["number"].abs() > 1e-9).sum() < MIN_PAIRS or not (product**2).sum():
         return 1.0
     return float(ndtr(product.sum() / np.sqrt((product**2).sum())))

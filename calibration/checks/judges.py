@@ -18,7 +18,13 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import Finding
-from calibration.inference.heterogeneity import FEWEST, MOST, POWERS, CarelessClass, careless_class
+from calibration.inference.heterogeneity import (
+    MAX_MINORITY_SHARE,
+    MIN_PEOPLE,
+    POWERS,
+    CarelessClass,
+    careless_class,
+)
 from calibration.tables.preferences import knows_workers, resolved_sides
 from metrics.arrays import Floats, Indices
 
@@ -36,7 +42,7 @@ SIGNED_POWERS = np.concatenate([-POWERS[:0:-1], POWERS])
 _TRIED = np.array([0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
 _SPREADS = (0.15, 0.3, 0.5, 0.8, 1.2)
 _ROUNDS = 2
-_LEAST_SHARE = 1e-9
+_MIN_SHARE = 1e-9
 _PAIR = ["task", "topic", "system_a", "system_b"]
 _HALF = 0.5
 
@@ -124,7 +130,7 @@ def _kinds(
     ``logliks``: (w,) weights with which people count for the others, negative for a camp -> (w, 25) log-likelihoods of each person's answers
     by their power, under `SIGNED_POWERS`.
     """
-    if people < FEWEST:
+    if people < MIN_PEOPLE:
         return None, None
     careless = _at_random(logliks, people)
     weight = np.ones(people)
@@ -136,11 +142,13 @@ def _kinds(
     beside = careless_class(earnest, by_lot)
     alone = max(careless_class(table[:, _column(power)], by_lot).loglik for power in _TRIED)
     gain = max(camp.loglik, beside.loglik - CAMP_GAIN) - max(alone, _spread_loglik(table, SIGNED_POWERS))
-    if not (gain > CAMP_GAIN and camp.count and camp.share <= MOST):
+    if not (gain > CAMP_GAIN and camp.count and camp.share <= MAX_MINORITY_SHARE):
         is_doubtful = careless is not None and camp.loglik > alone + CAMP_GAIN / 2
         return None if is_doubtful else careless, None
     is_clear = (
-        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN and beside.count and beside.share <= MOST
+        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN
+        and beside.count
+        and beside.share <= MAX_MINORITY_SHARE
     )
     return beside if is_clear else None, camp
 
@@ -164,7 +172,7 @@ def _class(table: Floats) -> CarelessClass | None:
         (careless_class(earnest, logliks[:, 0]) for earnest in logliks.T[1:]), key=lambda one: one.loglik
     )
     gain = 2 * (best.loglik - float(logliks.sum(axis=0).max()))
-    if gain < CLEAR_GAIN or not best.count or best.share > MOST:
+    if gain < CLEAR_GAIN or not best.count or best.share > MAX_MINORITY_SHARE:
         return None
     return best if best.loglik > _spread_loglik(logliks, POWERS) + CLEARER else None
 
@@ -176,7 +184,7 @@ def _likeliest_camp(table: Floats) -> tuple[CarelessClass, Floats]:
         ((own, other, careless_class(own, other)) for own in followers.T for other in camps.T),
         key=lambda one: one[2].loglik,
     )
-    share = min(max(camp.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
+    share = min(max(camp.share, _MIN_SHARE), 1 - _MIN_SHARE)
     return camp, np.logaddexp(own + np.log1p(-share), other + np.log(share))
 
 

@@ -43,7 +43,7 @@ SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
 
 Each is a person, or all of a group are one.
 """
-FEWEST_ANSWERS, FEWEST_TIMES = 10, 5
+MIN_ANSWERS, MIN_TIMES = 10, 5
 """Smallest numbers of items that two workers must share: answers, times.
 
 Times say more than choices.
@@ -53,7 +53,7 @@ COPIES = 0.7
 
 `benchmarks/same_answers.py` set it.
 """
-LEAST = 0.5
+MIN_ALIKE_SHARE = 0.5
 """Smallest share of alike answers beyond chance that is reported.
 
 Of fewer nobody would say that one person gave them, however clear it is.
@@ -64,10 +64,10 @@ PRIOR_COUPLES = 6
 As if so many more couples had agreed as often as on all items.
 """
 _SHARES = np.array([-0.6, -0.3, -0.15, *np.arange(0, 0.951, 0.05), 0.98, 1.0])
-_MOST_COUPLES = 20_000
+_MAX_COUPLES = 20_000
 """Largest number of couples that estimate tastes; of more, evenly chosen ones."""
 _ROUNDS = 200
-_LEAST_MASS = 0.01
+_MIN_MASS = 0.01
 _BLOCK = 256
 _SHOWN_WORKERS, _SHOWN_GROUPS = 6, 3
 
@@ -280,7 +280,9 @@ def _in_one_table(table: str, answers: CodedAnswers, tests: int) -> SameAnswers 
     if couples is None or len(answers.workers) < 3:
         return None
     p_values = couples.p_values() * len(couples.shared) * tests
-    is_same = (p_values < REJECTED) & (couples.alike >= _alike(LEAST, couples.chance) * couples.shared)
+    is_same = (p_values < REJECTED) & (
+        couples.alike >= _alike(MIN_ALIKE_SHARE, couples.chance) * couples.shared
+    )
     if not is_same.any():
         return None
     links = np.column_stack([couples.first[is_same], couples.second[is_same]])
@@ -333,7 +335,7 @@ class Couples:
         return np.where(self.alike > 0, betainc(some, self.shared - some + 1, chance), 1.0)  # P(X >= k)
 
     def _highest_taste(self) -> float:
-        some = np.unique(np.linspace(0, len(self.shared) - 1, _MOST_COUPLES).astype(np.intp))
+        some = np.unique(np.linspace(0, len(self.shared) - 1, _MAX_COUPLES).astype(np.intp))
         shared, alike, chance = (array[some, None] for array in (self.shared, self.alike, self.chance))
         at_each = np.clip(_alike(_SHARES, chance), 1e-9, 1 - 1e-9)
         loglik = alike * np.log(at_each) + (shared - alike) * np.log1p(-at_each)
@@ -346,7 +348,7 @@ class Couples:
         if not of_tastes.sum():
             return 0.0
         above = np.cumsum(of_tastes[::-1])[::-1] / of_tastes.sum()
-        return float(max(0.0, _SHARES[above >= _LEAST_MASS].max()))
+        return float(max(0.0, _SHARES[above >= _MIN_MASS].max()))
 
 
 def _alike(share: "float | Floats", chance: Floats) -> Floats:
@@ -456,7 +458,7 @@ def _preferences(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         return None
     sides = resolved_sides(rows)
     item = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
-    return _answers(rows["worker"], item, sides["vote"], rows["choice"], FEWEST_ANSWERS)
+    return _answers(rows["worker"], item, sides["vote"], rows["choice"], MIN_ANSWERS)
 
 
 def _intent_votes(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -471,19 +473,19 @@ def _intent_votes(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         how="left",
     )
     is_ticked = rows["is_ticked"].fillna(0)
-    return _answers(rows["worker"], [rows["topic"], rows["intent"]], is_ticked, is_ticked, FEWEST_ANSWERS)
+    return _answers(rows["worker"], [rows["topic"], rows["intent"]], is_ticked, is_ticked, MIN_ANSWERS)
 
 
 def _lateness(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["lateness"]
     item = [rows["topic"], rows["nugget"], rows["visits_late"]]
-    return _answers(rows["worker"], item, rows["useful"], rows["useful"], FEWEST_ANSWERS)
+    return _answers(rows["worker"], item, rows["useful"], rows["useful"], MIN_ANSWERS)
 
 
 def _importance(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["importance"]
     item = [rows["topic"], rows["intent"], rows["iunit"]]
-    return _answers(rows["worker"], item, rows["rating"], rows["rating"], FEWEST_ANSWERS)
+    return _answers(rows["worker"], item, rows["rating"], rows["rating"], MIN_ANSWERS)
 
 
 def _reads(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -492,7 +494,7 @@ def _reads(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     shown = ["topic", "system", "kind", "item"]
     again = rows.groupby(["worker", *shown], dropna=False, observed=True).cumcount()
     dwell = rows["dwell_seconds"].round(3)
-    return _answers(rows["worker"], [*(rows[name] for name in shown), again], dwell, None, FEWEST_TIMES)
+    return _answers(rows["worker"], [*(rows[name] for name in shown), again], dwell, None, MIN_TIMES)
 
 
 def _stops(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -501,7 +503,7 @@ def _stops(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = rows[~rows["reached_end"].astype(bool) & (rows["chars_read"] > 0)]
     again = rows.groupby(["worker", "topic", "system"], dropna=False, observed=True).cumcount()
     return _answers(
-        rows["worker"], [rows["topic"], rows["system"], again], rows["chars_read"], None, FEWEST_TIMES
+        rows["worker"], [rows["topic"], rows["system"], again], rows["chars_read"], None, MIN_TIMES
     )
 
 
@@ -514,7 +516,7 @@ def _visits(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         for times in (rows["start"] - began, rows["end"] - rows["start"])
     )
     times = pd.Series(_codes([after, long]), index=rows.index)
-    return _answers(rows["worker"], [rows["topic"], rows["visit"]], times, None, FEWEST_TIMES)
+    return _answers(rows["worker"], [rows["topic"], rows["visit"]], times, None, MIN_TIMES)
 
 
 READERS: Mapping[str, Callable[[Mapping[str, pd.DataFrame]], CodedAnswers | None]] = MappingProxyType(

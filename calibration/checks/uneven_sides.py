@@ -6,7 +6,7 @@ from scipy.special import bdtr
 
 from calibration.checks.finding import Finding
 from calibration.raters.measure import RaterMeasure
-from calibration.raters.preferences import NAME
+from calibration.raters.position_bias import NAME
 from calibration.tables.preferences import resolved_sides
 from metrics.errors import percent
 

@@ -16,7 +16,7 @@ from calibration.user_model.model import PARAMETERS, OtherLaw, plain_name
 
 AS_ONE = "same answers as one person"
 """Name of the law under which a group of workers is one person."""
-MOST_NUMBERS = 6
+MAX_NUMBERS = 6
 """Largest number of values in a sentence; of more, the one that moves most."""
 
 
@@ -95,7 +95,7 @@ def _numbers(fit: CalibrationResult, as_one: CalibrationResult) -> str:
     """
     intervals = as_one.conf_int(LEVEL)
     both = [name for name in fit.parameters if name in as_one.parameters]
-    if len(both) > MOST_NUMBERS:
+    if len(both) > MAX_NUMBERS:
         both = [max(both, key=lambda name: abs(fit.parameters[name] - as_one.parameters[name]))]
     each = (
         f"{name} {format_number(as_one.parameters[name])} {format_interval(intervals[name])}" for name in both

@@ -24,7 +24,7 @@ from calibration.inference.clusters import jackknife_covariance, newton_changes,
 from calibration.inference.maximise import StoppingRule, maximise_newton
 from metrics.arrays import Floats, Ints
 
-LARGEST_ERROR = 100.0
+MAX_ERROR = 100.0
 """Standard error above which a weight has no finite maximum.
 
 In log odds for a typical difference of a cell.
@@ -323,7 +323,7 @@ def separated_columns(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]
     scaled = maximum.information / np.outer(typical, typical)
     ridge = 1e-14 * np.trace(scaled) * np.eye(len(scaled))
     errors = np.sqrt(np.abs(np.diag(np.linalg.inv(scaled + ridge)))[:k])
-    return tuple(np.flatnonzero(errors > LARGEST_ERROR).tolist())
+    return tuple(np.flatnonzero(errors > MAX_ERROR).tolist())
 
 
 def with_side(design: Floats) -> Floats:
@@ -371,12 +371,12 @@ def crossed_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
     return two_way(by_topic, by_worker, by_both)
 
 
-LARGEST_SCALED_SLOPE = 40.0
+MAX_SCALED_SLOPE = 40.0
 """Bound of |b| x the metric's spread.
 
 Votes that follow the metric without exception have no finite slope.
 """
-_LARGEST = np.array([LARGEST_SCALED_SLOPE, np.inf])
+_LARGEST = np.array([MAX_SCALED_SLOPE, np.inf])
 _METRICS_RULE = StoppingRule(least_promise=1e-10, least_gain=1e-10, slack=1e-12)
 
 

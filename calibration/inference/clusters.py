@@ -19,7 +19,7 @@ from scipy.special import chdtrc
 from calibration.inference.uncertainty import Replicates, StudentT
 from metrics.arrays import Floats, Ints
 
-MOST_GROUPS = 50
+MAX_GROUPS = 50
 RIDGE = 1e-12
 """Relative ridge that keeps the information invertible without a cluster."""
 
@@ -232,7 +232,7 @@ def jackknife_groups(cluster: ArrayLike) -> Ints:
         Cluster of each row, from 0 without holes.
     """
     clusters = np.asarray(cluster, dtype=np.intp)
-    return clusters % min(MOST_GROUPS, int(clusters.max()) + 1)
+    return clusters % min(MAX_GROUPS, int(clusters.max()) + 1)
 
 
 def jackknife_covariance(replicates: Floats) -> Floats:

@@ -11,7 +11,7 @@ from calibration.inference.uncertainty import Interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SMALLEST_P = 0.001
+MIN_P = 0.001
 SIGNIFICANT_DIGITS = 10
 _UNITS = (("days", 86_400, 3), ("h", 3_600, 2), ("min", 60, 2))
 """Units of time: name, seconds, and the smallest number of them to print."""
@@ -62,7 +62,7 @@ def shown_level(level: float) -> str:
 
 def format_p(p_value: float) -> str:
     """Format a p-value: `p = 0.012`, or `p < 0.001`."""
-    return f"p < {SMALLEST_P:g}" if p_value < SMALLEST_P else f"p = {p_value:.3f}"
+    return f"p < {MIN_P:g}" if p_value < MIN_P else f"p = {p_value:.3f}"
 
 
 def shown_time(seconds: float) -> str:

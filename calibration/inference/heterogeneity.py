@@ -26,7 +26,7 @@ SPREADS = np.concatenate([[0.01], np.arange(1, 21) / 20, np.arange(11, 21) / 10]
 STEPS = 25
 _AT_ONCE = 100
 """Number of people whose table fits a processor's cache."""
-_LEAST_SHARE = 1e-9
+_MIN_SHARE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def _with_classes(scaled: Floats, top: Floats, beside: Floats) -> tuple[Floats, 
         if step & (step - 1) == 0:  # 0, 1, 2, 4 ...: the likeliest law hardly changes later
             best = int(_logliks(scaled, top, beside, shares).argmax())
             within = np.log(scaled[:, best]) + top
-        shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _LEAST_SHARE)
+        shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _MIN_SHARE)
     return shares, _logliks(scaled, top, beside, shares)
 
 
@@ -153,10 +153,10 @@ def _posterior(within: Floats, beside: Floats, shares: Floats) -> Floats:
 
 
 def _log_rest(shares: Floats) -> float:
-    return float(np.log(max(1 - shares.sum(), _LEAST_SHARE)))
+    return float(np.log(max(1 - shares.sum(), _MIN_SHARE)))
 
 
-_LARGEST_LOG_RATIO = 500.0
+_MAX_LOG_RATIO = 500.0
 """Largest log ratio of two likelihoods, which keeps the ratio finite."""
 
 
@@ -204,7 +204,7 @@ def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
     earnest, careless : (w,) ndarray of float
         Log-likelihood of each person's answers under the model, and of the same answers under carelessness.
     """
-    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+    ratio = np.exp(np.clip(careless - earnest, -_MAX_LOG_RATIO, _MAX_LOG_RATIO))
 
     def slope(share: float) -> float:
         return float(((ratio - 1) / (1 - share + share * ratio)).sum())
@@ -234,7 +234,7 @@ def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
         In log-likelihood.
     """
     best = careless_class(earnest, careless)
-    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+    ratio = np.exp(np.clip(careless - earnest, -_MAX_LOG_RATIO, _MAX_LOG_RATIO))
     least = best.loglik - float(earnest.sum()) - drop
 
     def above(share: float) -> float:
@@ -246,9 +246,9 @@ def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
 
 POWERS = np.linspace(0, 3, 13)
 """Powers with which a person may follow the others."""
-FEWEST = 5
+MIN_PEOPLE = 5
 """Smallest number of people among whom answers by lot can be identified."""
-MOST = 0.5
+MAX_MINORITY_SHARE = 0.5
 """Largest share of a class that is a minority.
 
 Of a larger one nobody can say who answers by lot.
@@ -272,7 +272,7 @@ def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
         In log-likelihood.
     """
     earnest = max(logliks.T[1:], key=lambda one: careless_class(one, logliks[:, 0]).loglik)
-    share = min(largest_share(earnest, logliks[:, 0], drop=drop), MOST)
+    share = min(largest_share(earnest, logliks[:, 0], drop=drop), MAX_MINORITY_SHARE)
     by_lot = expit(logliks[:, 0] - earnest + logit(share))
     if not share > 0 or not answers.any():
         return share

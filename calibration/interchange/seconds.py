@@ -14,7 +14,7 @@ from calibration.interchange.times import is_unknown
 from metrics.errors import FaultLog, pluralise
 from metrics.readers.lines import number
 
-MOST_SECONDS = 100 * 365.25 * 86_400
+MAX_SECONDS = 100 * 365.25 * 86_400
 _UNITS = (
     (r"ms|msecs?|millis|milliseconds?|millisecs?", "milliseconds"),
     (r"mins?|minutes?", "minutes"),
@@ -75,9 +75,9 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
 def _seconds(cell: str, column: str, line: int, log: FaultLog) -> float:
     """Parse a length; note an invalid one and return NaN."""
     value = number(cell, column, line, log)
-    if np.isnan(value) or 0 <= value <= MOST_SECONDS:
+    if np.isnan(value) or 0 <= value <= MAX_SECONDS:
         return value
-    most = f"0 to {MOST_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
+    most = f"0 to {MAX_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
     log.add(f"{column} is {value:g}", line=line, cure=f"write seconds, {most}")
     return np.nan
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DRAWS = 2000
-FEWEST_INTENTS = 8
+MIN_INTENTS = 8
 """Smallest number of intents to fit a and b; with fewer both are 1."""
 _MEANS = np.linspace(0.01, 0.99, 50)
 _CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
-_LEAST_RATE = 1e-300
+_MIN_RATE = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ def rates_prior(n: Floats, voters: Floats) -> BetaPrior:
 
     Too few to tell a and b.
     """
-    return beta_posterior(n, voters) if len(n) >= FEWEST_INTENTS else FLAT
+    return beta_posterior(n, voters) if len(n) >= MIN_INTENTS else FLAT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -329,7 +329,7 @@ def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int 
     mean_rates = prior.mean_rates(n, voters)
     estimates = normalised(mean_rates[None], topic)[0].tolist()
     names = [parameter_name(topic, intent) for topic, intent in pairs]
-    flat = info("flat_prior", f"With fewer than {FEWEST_INTENTS} intents in all, a = b = 1 is taken.")
+    flat = info("flat_prior", f"With fewer than {MIN_INTENTS} intents in all, a = b = 1 is taken.")
     result = CalibrationResult(
         parameters=MappingProxyType(dict(zip(names, estimates, strict=True))),
         unit="probability",
@@ -346,7 +346,7 @@ def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int 
                 "topics": float(len(topics)),
             }
         ),
-        diagnostics=(flat,) if len(counts) < FEWEST_INTENTS else (),
+        diagnostics=(flat,) if len(counts) < MIN_INTENTS else (),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
     return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
@@ -373,7 +373,7 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
 
 def normalised(rates: Floats, topic: Indices) -> Floats:
     """Divide rates by their sum within each topic: (d, k) and (k,) -> (d, k)."""
-    rates = np.maximum(rates, _LEAST_RATE)  # a draw may come to 0 for a whole topic
+    rates = np.maximum(rates, _MIN_RATE)  # a draw may come to 0 for a whole topic
     sums = np.zeros((len(rates), topic.max() + 1))
     np.add.at(sums.T, topic, rates.T)
     return rates / sums[:, topic]

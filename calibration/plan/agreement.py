@@ -1,6 +1,6 @@
 """Planned studies of agreement: of one measure, or of the difference of two.
 
-People vote as in `calibration.plan.simulation`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
+People vote as in `calibration.plan.votes`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
 correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does
 differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
 one says it is; two measures choose the same system in a share of pairs that one says too.
@@ -15,18 +15,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from calibration.agree.judged_task import FEWEST_TOPICS, testable
-from calibration.plan.simulation import (
-    MOST,
-    NO_ESTIMATE,
-    Design,
-    JudgePopulation,
-    SimulatedEstimate,
-    Sizes,
-    draw_votes,
-)
+from calibration.agree.judged_task import MIN_TOPICS, testable
+from calibration.plan.simulation import MAX_SIZE, NO_ESTIMATE, Design, SimulatedEstimate
+from calibration.plan.votes import JudgePopulation, Sizes, draw_votes
 from metrics.agreement.agreement import Ties, pair_credit
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, StandardError
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, StandardError
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 
@@ -108,8 +101,8 @@ class AgreementDesign(Design):
     def bounds(self, vary: str) -> tuple[int, int]:
         """Return the bounds of a size; two queries are needed to see how they differ."""
         if vary == "pairs":
-            return self.fewest_pairs or 1, max(self.pairs, self.most_pairs or MOST)
-        return 2 if vary == "queries" else 1, MOST
+            return self.fewest_pairs or 1, max(self.pairs, self.most_pairs or MAX_SIZE)
+        return 2 if vary == "queries" else 1, MAX_SIZE
 
     def people(self) -> int:
         """Return the number of workers, if all finish.
@@ -233,9 +226,9 @@ class DifferenceDesign(Design):
 
         Then nothing is ever told apart.
         """
-        if self.study.queries < FEWEST_TOPICS or self.people() < FEWEST_CLUSTERS:
+        if self.study.queries < MIN_TOPICS or self.people() < MIN_CLUSTERS:
             raise input_fault(
-                f"no such study tells two measures apart: with fewer than {FEWEST_TOPICS} queries or {FEWEST_CLUSTERS} people "
+                f"no such study tells two measures apart: with fewer than {MIN_TOPICS} queries or {MIN_CLUSTERS} people "
                 "prefcal agree prints no p",
                 cure="give more --queries or --workers",
             )

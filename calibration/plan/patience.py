@@ -21,7 +21,7 @@ from calibration.models.patience.simulate import (
     simulate_summaries,
 )
 from calibration.plan.simulation import (
-    MOST,
+    MAX_SIZE,
     NO_ESTIMATE,
     Design,
     SimulatedEstimate,
@@ -31,7 +31,7 @@ from calibration.plan.simulation import (
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Indices
 
-MOST_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
+MAX_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
 """Largest number of pairs of the generator's kinds of summaries."""
 STOCK = 80
 """Number of queries made once, from which each study draws its own."""
@@ -63,7 +63,7 @@ class PatienceDesign(Design):
     queries : int
         How many.
     pairs : int
-        Judged in each query, at most `MOST_PAIRS`.
+        Judged in each query, at most `MAX_PAIRS`.
     workers : int
         Who judge each pair.
     queries_each : int
@@ -118,7 +118,7 @@ class PatienceDesign(Design):
 
         Two queries are needed to tell how queries differ; of each there are no more than seven summaries.
         """
-        return 2 if vary == "queries" else 1, MOST_PAIRS if vary == "pairs" else MOST
+        return 2 if vary == "queries" else 1, MAX_PAIRS if vary == "pairs" else MAX_SIZE
 
     def people(self) -> int:
         """Return the number of workers, if all finish.
@@ -189,8 +189,8 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
     One drawn twice is two queries.
     """
     drawn = rng.integers(len(stock.pairs.topics), size=queries)
-    judged = np.sort(rng.choice(MOST_PAIRS, pairs, replace=False))
-    rows = (drawn[:, None] * MOST_PAIRS + judged).ravel()
+    judged = np.sort(rng.choice(MAX_PAIRS, pairs, replace=False))
+    rows = (drawn[:, None] * MAX_PAIRS + judged).ravel()
     topic = np.repeat(np.arange(queries), pairs)
     size = len(KINDS)
     moved = (np.arange(queries) - drawn) * size

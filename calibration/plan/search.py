@@ -15,7 +15,7 @@ from metrics.errors import input_fault
 from metrics.parallel import Executor, open_engine
 from metrics.results import HasSummary, Overview
 
-LARGEST_FACTOR = 16
+MAX_FACTOR = 16
 """Largest ratio of the search's sizes to its first one."""
 LADDER = (0.5, 1.0, 2.0)
 Z = 1.96
@@ -351,7 +351,7 @@ def _searched(wish: PrecisionGoal, simulator: Studies, simulated: Callable[[int]
         at(min(most, max(least, round(asked * factor))))
     needed = None
     if wish.width is not None or wish.power is not None:
-        most = min(most, LARGEST_FACTOR * asked)
+        most = min(most, MAX_FACTOR * asked)
         start = min(most, max(least, wish.guess(rows[max(rows)])))
         precision = 1 / math.sqrt(simulator.count)
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), precision):

@@ -24,7 +24,7 @@ from calibration.models.durations.simulate import simulate_totals
 from calibration.models.push.judgments import WEIGHTS
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_data, fit_identified_weights, silent_days
-from calibration.plan.simulation import MOST, NO_ESTIMATE, Design, SimulatedEstimate, positive_outcome
+from calibration.plan.simulation import MAX_SIZE, NO_ESTIMATE, Design, SimulatedEstimate, positive_outcome
 
 LEVEL = 0.95
 HOURS_A_DAY = 24.0
@@ -71,7 +71,7 @@ class AwayDesign(Design):
 
     def bounds(self, vary: str) -> tuple[int, int]:
         """Return the bounds of a size; two workers are needed to see how they differ."""
-        return 2 if vary == "workers" else 1, MOST
+        return 2 if vary == "workers" else 1, MAX_SIZE
 
     def people(self) -> int:
         """Return the number of workers."""
@@ -142,7 +142,7 @@ class SilenceDesign(Design):
 
         They are needed to tell how these differ.
         """
-        return 1 if vary == "pairs" else 2, MOST
+        return 1 if vary == "pairs" else 2, MAX_SIZE
 
     def people(self) -> int:
         """Return the number of workers."""

@@ -37,7 +37,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.special import stdtr, stdtrit
 
 from calibration.inference.sides import SideAdjustment
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, MIN_EFFECTIVE, NOTHING
 from metrics.arrays import Bools, Floats, Ints
 
 AT_ONCE = 200_000
@@ -383,7 +383,7 @@ class _ClusterSums:
     def is_few(self) -> Bools:
         """(k,) whether they are too few for an error."""
         counted = np.bincount(self.sums.indices[self.sums.data.imag > NO_SHARE], minlength=self.sums.shape[1])
-        return np.asarray((counted < FEWEST_CLUSTERS) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
+        return np.asarray((counted < MIN_CLUSTERS) | (self.effective < MIN_EFFECTIVE - NO_SHARE))
 
     @property
     def exact(self) -> _Scale:

@@ -14,7 +14,7 @@ from calibration.inference.sides import SideAdjustment
 from calibration.rank.crossed import StandardErrors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
 from calibration.rank.worths import Worths
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, MIN_EFFECTIVE
 from metrics.arrays import Floats, Ints
 from metrics.errors import join_names, pluralise
 
@@ -29,46 +29,52 @@ _WORDS = {3: "three", 4: "four"}
 
 
 def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
-    """Return a sentence on too few people or topics for any interval, or nothing.
+    """Return why people or topics are too few for any interval, or an empty string."""
+    return "; ".join(sentence for sentence, _ in _scarcities(judged, rates))
 
-    With their number and the largest share.
-    """
+
+def _scarcities(judged: JudgedSystems, rates: JudgedShares) -> list[tuple[str, str]]:
+    """Return sentence and name of each note about too few people or topics."""
     if not rates.influence.is_few.all():
-        return ""
-    scarce = []
+        return []
+    if judged.fixed_topic is not None and judged.worker is None:
+        return [
+            (
+                "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead",
+                "",
+            )
+        ]
+    scarcities = []
     if judged.worker is not None:
         people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
-        scarce += [people] if people else []
+        scarcities += [(people, "few_workers")] if people else []
     if judged.fixed_topic is None:
         topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
-        scarce += [topics] if topics else []
-    elif judged.worker is None:
-        return "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead"
-    if not scarce and judged.fixed_topic is not None:
-        scarce = [f"every item has fewer than {_WORDS[FEWEST_CLUSTERS]} people (few_workers)"]
-    if not scarce:  # each system has too few of one or the other
-        scarce = [
-            f"every system has fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics (few_workers, few_topics)"
-        ]
-    return "; ".join(scarce)
+        scarcities += [(topics, "few_topics")] if topics else []
+    if scarcities:
+        return scarcities
+    least = _WORDS[MIN_CLUSTERS]
+    if judged.fixed_topic is not None:
+        return [(f"every item has fewer than {least} people", "few_workers")]
+    # each system has too few of one or the other
+    return [(f"every system has fewer than {least} people or topics", "few_workers, few_topics")]
 
 
 def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
-    """Return a clause on too few clusters, or nothing."""
+    """Return why the clusters of one kind are too few, or an empty string."""
     share = np.bincount(cluster) / len(cluster)
-    count = pluralise(len(share), single, plural)
-    least, name = float(effective.max()), "few_workers" if single == "person" else "few_topics"
+    count, least = pluralise(len(share), single, plural), float(effective.max())
     verb = "judged" if single == "person" else f"{'was' if len(share) == 1 else 'were'} judged"
     largest = f"{100 * share.max():.0f} % of the judgments"
-    if len(share) < FEWEST_CLUSTERS:
+    if len(share) < MIN_CLUSTERS:
         of_largest = "" if len(share) == 1 else f", {largest} by one" * (single == "person")
         of_largest = of_largest or ("" if len(share) == 1 else f", {largest} on one")
-        return f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[FEWEST_CLUSTERS]} are needed; {name})"
-    if least < FEWEST_EFFECTIVE:
+        return f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[MIN_CLUSTERS]} are needed)"
+    if least < MIN_EFFECTIVE:
         whose = f"one of them gave {largest}" if single == "person" else f"one of them has {largest}"
         return (
             f"{count} {verb}, but {whose}, so they count as {least:.1f}: too few to say who is ahead"
-            f" ({_WORDS[int(FEWEST_EFFECTIVE)]} of equal load are needed; {name})"
+            f" ({_WORDS[int(MIN_EFFECTIVE)]} of equal load are needed)"
         )
     return ""
 
@@ -83,7 +89,8 @@ def notes_on(
     """Yield notes on the win rates and duels of a task."""
     few = rates.influence.is_few
     if few.all():
-        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open"
+        names = ", ".join(name for _, name in _scarcities(judged, rates))
+        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open ({names})"
     else:
         yield from _on_few(judged, rates, met)
     if not is_balanced(judged):
@@ -105,9 +112,9 @@ def notes_on(
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
     """Yield notes on estimates with too few topics or people."""
     few, few_duels = rates.influence.is_few, met.shares.influence.is_few
-    limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    limit = f"fewer than {_WORDS[MIN_CLUSTERS]} people or topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     if judged.worker is None:
-        limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+        limit = f"fewer than {_WORDS[MIN_CLUSTERS]} topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     elif judged.fixed_topic is not None:
         limit = limit.replace("people or topics", "people")
     if few.any():

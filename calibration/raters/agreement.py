@@ -27,7 +27,7 @@ from metrics.arrays import Floats, Ints
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 RESAMPLES = 2000
-FEWEST_WORKERS = 5
+MIN_WORKERS = 5
 """Smallest number of workers to generalise to others.
 
 Fewer are taken as they are.
@@ -181,7 +181,7 @@ def coefficient_uncertainty(
     by_topic = cluster_uncertainty(ratings.coefficients, ratings.clusters, rng=rng, resamples=resamples)
     workers = int(ratings.worker.max()) + 1
     both, pairs = pd.factorize(ratings.cluster[ratings.item] * workers + ratings.worker)
-    if not by_topic or len(pairs) == workers or workers < FEWEST_WORKERS:
+    if not by_topic or len(pairs) == workers or workers < MIN_WORKERS:
         return MappingProxyType({**by_topic})
     by_cluster = _leaving_out(ratings, ratings.cluster[ratings.item])
     by_worker = _leaving_out(ratings, ratings.worker)

@@ -25,7 +25,7 @@ from metrics.arrays import Floats, Indices
 
 KAPPA, ALPHA = "importance_weighted_kappa", "importance_alpha"
 ITEM = ["topic", "intent", "iunit"]
-MOST_CATEGORIES = 50
+MAX_CATEGORIES = 50
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -114,7 +114,7 @@ def fit_importance_alpha(
     """
     several = _rated_twice(ratings)
     category, values = pd.factorize(several["rating"], sort=True)
-    if len(values) > MOST_CATEGORIES:
+    if len(values) > MAX_CATEGORIES:
         raise NotIdentifiedError(f"there are {len(values)} different ratings: so many are no categories")
     item = several.groupby(ITEM).ngroup().to_numpy(np.intp)
     cluster = np.zeros(int(item.max()) + 1, dtype=np.intp)

@@ -21,8 +21,9 @@ from calibration.inference.uncertainty import finite_or_none
 from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
-from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_position_bias, fit_rater_agreement
-from calibration.raters.preferences import NAME as LEFT_SHARE
+from calibration.raters.position_bias import NAME as LEFT_SHARE
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
 from calibration.tables.preferences import counted_tables
 from calibration.user_model.model import ParameterEntry, parameter_frame
 from metrics.results import HasSummary

@@ -173,7 +173,7 @@ _CURES = {
     ColumnType.FLAG: "write true or false",
     ColumnType.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
 }
-_MOST = 2.0**53  # largest whole number of a cell: larger floats have gaps
+_MAX_WHOLE_NUMBER = 2.0**53  # largest whole number of a cell: larger floats have gaps
 _WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
 _TYPO = 0.8  # least similarity (difflib ratio) of a mistyped word to a choice
 
@@ -185,7 +185,7 @@ def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[b
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
 
 
-def misread(text: str, kind: ColumnType) -> tuple[str, str]:
+def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:
     """Return the fault of a cell that is not of this column type, with a hint."""
     if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"
@@ -243,7 +243,7 @@ def parsed(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]",
         floats = numbers.to_numpy()
         is_valid = np.isfinite(floats)
         if kind is ColumnType.INTEGER:
-            is_valid &= (floats == np.floor(floats)) & (np.abs(floats) <= _MOST)
+            is_valid &= (floats == np.floor(floats)) & (np.abs(floats) <= _MAX_WHOLE_NUMBER)
         values = numbers if is_valid.all() else numbers.where(is_valid)
     return values, values.isna().to_numpy(bool)
 

@@ -14,20 +14,20 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibration.tables.definition import DTYPES, Column, Table, choice_cure, converted, misread, sound_names
-from calibration.tables.people import odd_rows
-from calibration.tables.raw_files import (
-    SUFFIXES,
-    LineNumbers,
-    blocks,
-    by_name,
-    closest_known_name,
-    ignored_files,
-    raw_csv,
-    raw_parquet,
+from calibration.tables.definition import (
+    DTYPES,
+    Column,
+    Table,
+    cell_fault,
+    choice_cure,
+    converted,
+    sound_names,
 )
+from calibration.tables.people import odd_rows
+from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_csv, raw_parquet
 from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
+from calibration.tables.unknown_names import SUFFIXES, closest_known_name, ignored_files
 from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.files import write_atomically
@@ -404,7 +404,7 @@ def _converted(
         cells = cells.astype(object)
     values, blank, bad = converted(cells, column.kind)
     for row in np.flatnonzero(bad):
-        problem, cure = misread(str(cells[row]), column.kind)
+        problem, cure = cell_fault(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
     if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):

@@ -68,7 +68,7 @@ CHARS_A_WORD = 12
 
 12 of them count as a word in longer texts.
 """
-FEWEST_VISITS = 2
+MIN_VISITS = 2
 HOUR = 3600
 NAMES = {
     "worker": ("worker",),
@@ -119,7 +119,7 @@ def _units(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> lis
         visits = tables["visits"]
         lengths = (visits["end"] - visits["start"]).dt.total_seconds()
         name = called.get("seconds") or f"{called.get('end', 'end')} - {called.get('start', 'start')}"
-        found.append(_other_unit("visits", name, lengths, _VISIT, fewest=FEWEST_VISITS))
+        found.append(_other_unit("visits", name, lengths, _VISIT, fewest=MIN_VISITS))
     if "reads" in tables:
         reads = tables["reads"]
         words = reads["words"].astype("float64")

@@ -1,20 +1,17 @@
-"""Raw table files: rows of CSV as text, Parquet within limits, unknown names.
+"""Rows of table files as text, before their meaning is read.
 
-Rows of a CSV file are text, with the line on which each begins; what the text means is read by `calibration.tables.files`.
-
-A few kilobytes can stand for gigabytes: the same value, or the same long text, so many million times.
-
-What is not known is ignored, so a single letter too many takes a column, or a whole table, out of every result.
+Rows of a CSV file are text, with the line on which each begins; what the text means is read by `calibration.tables.files`. A Parquet
+file is checked before it is unpacked, since a few kilobytes can stand for gigabytes: the same value, or the same long text, so many
+million times.
 """
 
 import codecs
 import csv
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
@@ -23,11 +20,9 @@ import pyarrow.compute as pa_compute
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from calibration.tables.definition import Table
-from calibration.tables.study_json import STUDY_FILE
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, closest_name, input_fault, join_names, pluralise
-from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
+from metrics.errors import FaultLog, input_fault, join_names, pluralise
+from metrics.file_limits import check_bytes, check_columns, check_rows, check_unfolded
 from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
@@ -225,7 +220,7 @@ def raw_parquet(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If it is no Parquet file, cannot be read, or is over the budget of `metrics.files`.
+        If it is no Parquet file, cannot be read, or is over the limits of `metrics.file_limits`.
     """
     try:
         table = _read(path)
@@ -288,99 +283,3 @@ def _unfolded(column: pa.Array) -> int:
         return int(column.nbytes)
     lengths = pa_compute.binary_length(column.dictionary)
     return int(pa_compute.sum(lengths.take(column.indices)).as_py() or 0) + CELL_BYTES * len(column)
-
-
-SUFFIXES = (".csv", ".parquet")
-_OTHER_SUFFIXES = frozenset(
-    {".tsv", ".tab", ".txt", ".xls", ".xlsx", ".ods", ".gz", ".zip", ".json", ".feather"}
-)
-_ALIKE = 0.75
-
-
-class Ignored(NamedTuple):
-    """Column or file that nothing reads.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name : str
-        The column, or the file's own name.
-    meant : str or None
-        The known name that it is nearly; None when it is like none that is missing.
-    is_file : bool
-        Whether the whole file is ignored.
-    """
-
-    path: Path
-    name: str
-    meant: str | None
-    is_file: bool
-
-    @property
-    def in_short(self) -> str:
-        """Format as a clause: `column 'exclude' of workers.csv ('excluded'?)`."""
-        what = self.name if self.is_file else f"column {self.name!r} of {self.path.name}"
-        return f"{what} ({self.meant!r}?)" if self.meant else what
-
-    @property
-    def cure(self) -> str:
-        """Return a hint with the known name that it nearly is."""
-        is_form_other = self.is_file and Path(str(self.meant)).suffix != self.path.suffix
-        return f"did you mean {self.meant!r}? Then {'save it in that form' if is_form_other else 'rename it'}"
-
-
-def closest_known_name(name: str, known: Iterable[str], *, cutoff: float = _ALIKE) -> str | None:
-    """Return the known name that ``name`` nearly is, or None.
-
-    Whatever its case and what parts its words.
-    """
-    plain = {_plain(word): word for word in known}
-    near = closest_name(_plain(name), plain, cutoff=cutoff)
-    return plain[near] if near else None
-
-
-def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
-    """Yield the columns of a sound table file that its definition lacks."""
-    there = _header(path)
-    missing = [name for name in table.column_names if name not in there]
-    for name in there:
-        if name not in table.column_names:
-            yield Ignored(path, name, closest_known_name(name, missing), is_file=False)
-
-
-def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
-    """Yield the visible files of a folder that hold none of its ``tables``."""
-    for path in sorted(folder.iterdir()):
-        is_known = path.name == STUDY_FILE or (path.stem in TABLES and path.suffix in SUFFIXES)
-        if path.is_file() and not path.name.startswith(".") and not is_known:
-            yield Ignored(path, path.name, _file_meant(path, tables), is_file=True)
-
-
-def _file_meant(path: Path, tables: Collection[str]) -> str | None:
-    """Return the name that a file should have, if it is nearly a known one.
-
-    A table that the folder lacks, or study.json.
-    """
-    if path.suffix.lower() == ".json" and not path.with_name(STUDY_FILE).exists():
-        near_study = closest_known_name(path.name, [STUDY_FILE])
-        if near_study:
-            return near_study
-    suffix = path.suffix.lower()
-    if suffix not in (*SUFFIXES, *_OTHER_SUFFIXES):
-        return None
-    near = closest_known_name(path.name.partition(".")[0], [name for name in TABLES if name not in tables])
-    return f"{near}{suffix if suffix in SUFFIXES else '.csv'}" if near else None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "_", name.strip().casefold())
-
-
-def _header(path: Path) -> list[str]:
-    """Return the headers of a table file that could be read."""
-    if path.suffix == ".parquet":
-        schema: pa.Schema = pa_parquet.read_schema(path)
-        return list(schema.names)
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        return next((row for row in csv.reader(stream) if row), [])

@@ -14,9 +14,9 @@ from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
 from calibration.tables.people import people_tables
 from calibration.tables.plausibility import doubts
 from calibration.tables.preferences import knows_workers
-from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
 from calibration.tables.study_json import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
+from calibration.tables.unknown_names import Ignored, ignored_columns, ignored_files
 from metrics.errors import Fault, join_names, pluralise
 
 _SHOWN = 3

@@ -55,7 +55,7 @@ PART_OF: Mapping[str, Part] = MappingProxyType(
 )
 """Part of each parameter, by name without language; others are never drawn."""
 
-SMALLEST_SD = 1e-12
+MIN_SD = 1e-12
 """Smallest standard deviation of a share, which keeps formulas finite.
 
 For an interval without width.
@@ -400,7 +400,7 @@ def _share_deviation(share: IntentEntry) -> float:
     low, high = share.interval
     if low is None or high is None:
         raise ValueError("an intent has no interval")
-    return max((high - low) / (2 * NormalDist().inv_cdf(0.975)), SMALLEST_SD)
+    return max((high - low) / (2 * NormalDist().inv_cdf(0.975)), MIN_SD)
 
 
 def _quantile(entry: ParameterEntry) -> float:

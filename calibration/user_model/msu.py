@@ -9,19 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import (
-    FamilyModel,
-    Spread,
-    clipped_population,
-    joint_parameters,
-    lateness_floor,
-)
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import clipped_population, joint_parameters, lateness_floor
 from calibration.user_model.model import LATENESS, SPEED, UserModel, load_model
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import (
     MSU,
-    Lengths,
     MSUPerSecond,
     MSUStandardError,
     Population,
@@ -30,6 +24,7 @@ from metrics.msu.score import (
     Users,
     msu_scores,
 )
+from metrics.msu.simulation import Lengths
 from metrics.msu.trails import RANGES
 from metrics.results import Score, Topics
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import FamilyModel, Spread
+from calibration.user_model.family import FamilyModel, Spread
 from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, lacking_push_weights, load_model
 from metrics.errors import input_fault, join_names
 from metrics.push.days import count_pushes

@@ -9,14 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import FamilyModel, Spread, intent_shares, sum_fault
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import intent_shares, sum_fault
 from calibration.user_model.model import UserModel, load_model
 from metrics.arrays import Floats
 from metrics.errors import FaultLog, join_names
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
 from metrics.results import ALL, Score, ScoreKey, Topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part, Shares
-from calibration.user_model.measures import FamilyModel, Spread, intent_shares, patience_chars, sum_fault
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import intent_shares, patience_chars, sum_fault
 from calibration.user_model.model import PATIENCE, UserModel, load_model
 from metrics.errors import InputError, input_fault, join_names
 from metrics.results import ALL, Score, Topics

@@ -61,8 +61,8 @@ BY_SOURCE = ("patience_chars_preferences", "patience_chars_stops")
 TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
 """Units of time: name, seconds, and the smallest number of them to print."""
 DIGITS = 3
-MOST_DECIMALS, MOST_LOG = 3, 700.0
-LARGEST = 1e9
+MAX_DECIMALS, MAX_LOG = 3, 700.0
+MAX_PRINTED = 1e9
 """Largest printed number in any unit; larger ones are bounds of the unidentified."""
 
 
@@ -95,8 +95,8 @@ class DisplayScale:
         if value is None:
             return "no bound"
         number = self._read(value)
-        if abs(number) >= LARGEST:
-            return f"{'below -' if number < 0 else 'over '}{LARGEST:,.0f}"
+        if abs(number) >= MAX_PRINTED:
+            return f"{'below -' if number < 0 else 'over '}{MAX_PRINTED:,.0f}"
         text = f"{number:,.{self.decimals}f}"
         if number and not text.strip("-0.,"):
             text = f"{'above -' if number < 0 else 'below '}{10.0**-self.decimals:.{self.decimals}f}"
@@ -118,7 +118,7 @@ class DisplayScale:
         return f"at least {self.number(low)}" if high is None else f"at most {self.number(high)}"
 
     def _read(self, value: float) -> float:
-        return math.exp(min(value, MOST_LOG)) if self.is_log else value / self.divisor
+        return math.exp(min(value, MAX_LOG)) if self.is_log else value / self.divisor
 
 
 def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale]:
@@ -205,4 +205,4 @@ def _decimals(size: float) -> int:
     """Return the digits after the point for `DIGITS` significant ones."""
     if size == 0:
         return DIGITS - 1
-    return min(MOST_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(size))))
+    return min(MAX_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(size))))

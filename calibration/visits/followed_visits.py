@@ -20,9 +20,9 @@ from metrics.arrays import Bools, Indices, Ints
 
 COMPLETE = ("left", "idle")
 PROMPTED = ("reminder", "invitation")
-MOST_ORPHANS = 0.1
+MAX_ORPHAN_SHARE = 0.1
 FAULTY_ORPHANS = 0.5
-LEAST_FOLLOWS = 10
+MIN_FOLLOWS = 10
 MANY_AT_LAST_VISIT = 0.9
 CLOSE_MILLISECONDS = 1000
 ASK = "are worker and topic names the same in both files?"
@@ -302,7 +302,7 @@ class Ends(NamedTuple):
     @property
     def is_suspicious(self) -> bool:
         """True if the ends seem to be taken from the visits."""
-        return self.visited >= LEAST_FOLLOWS and self.at_last_visit >= MANY_AT_LAST_VISIT * self.visited
+        return self.visited >= MIN_FOLLOWS and self.at_last_visit >= MANY_AT_LAST_VISIT * self.visited
 
     def __str__(self) -> str:
         """Format as the beginning of a sentence."""
@@ -357,7 +357,7 @@ def refuse_orphans(tables: Mapping[str, pd.DataFrame]) -> None:
     if "follows" not in tables or visits.empty:
         return
     count = int(orphans(visits, tables["follows"]).sum())
-    if count > MOST_ORPHANS * len(visits):
+    if count > MAX_ORPHAN_SHARE * len(visits):
         raise NotIdentifiedError(f"{orphans_in_words(count, len(visits))}: {ASK}")
 
 

@@ -26,17 +26,17 @@ IDLE_SECONDS = 300.0
 """Default threshold where the log offers none."""
 
 FACTORS = (0.5, 1.0, 2.0)
-LEAST_SEPARATION = 2.0
+MIN_SEPARATION = 2.0
 """Smallest distance of two means of log silences with a valley between.
 
 Over their root mean square standard deviation.
 """
-LEAST_SILENCES = 50
-MOST_CHANGE = 0.1
+MIN_SILENCES = 50
+MAX_CHANGE = 0.1
 _CELLS = 2000
 _ROUNDS = 2000
 _TOLERANCE = 1e-10
-_LEAST_SD = 0.05
+_MIN_SD = 0.05
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -82,7 +82,7 @@ def idle_threshold(
     if activity["kind"].eq("beat").any():
         return _fallback(fallback_seconds, "the log has heartbeats, which tell when a page was in sight")
     silences = silences_seconds(activity, follows=follows)
-    if len(silences) < LEAST_SILENCES:
+    if len(silences) < MIN_SILENCES:
         return _fallback(fallback_seconds, f"there are {len(silences)} silences")
     return _from_mixture(np.log(silences), fallback_seconds)
 
@@ -119,7 +119,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
     short, long = np.exp(mean)
     separation = float((mean[1] - mean[0]) / math.sqrt((sd**2).mean()))
     crossing = _crossing(share, mean, sd)
-    if separation < LEAST_SEPARATION or crossing is None:
+    if separation < MIN_SEPARATION or crossing is None:
         why = f"silences of {shown_roughly(short)} s and {shown_roughly(long)} s have no valley between them"
         return _fallback(fallback_seconds, why)
     seconds = math.exp(crossing)
@@ -147,7 +147,7 @@ def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
         share = weight.sum(axis=1) / count.sum()
         mean = weight @ cells / weight.sum(axis=1)
         variance = (weight * (cells - mean[:, None]) ** 2).sum(axis=1) / weight.sum(axis=1)
-        sd = np.sqrt(np.maximum(variance, _LEAST_SD**2))
+        sd = np.sqrt(np.maximum(variance, _MIN_SD**2))
         z = (cells - mean[:, None]) / sd[:, None]
         log_density = (np.log(share) - np.log(sd) - math.log(2 * math.pi) / 2)[:, None] - z * z / 2
         lower = expit(log_density[0] - log_density[1])
@@ -248,7 +248,7 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
         shown = ", ".join(shown_roughly(value) for value in values)
-        make = info if values.max() < (1 + MOST_CHANGE) * values.min() else warning
+        make = info if values.max() < (1 + MAX_CHANGE) * values.min() else warning
         notes[name] = make(
             "threshold_sensitivity",
             f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",

@@ -57,9 +57,9 @@ from metrics.agreement.crossed_errors import (
 )
 from metrics.arrays import Floats, Ints, align_rows
 
-MOST_GROUPS = 25
+MAX_GROUPS = 25
 """Largest number of groups that are left out in turn; more clusters share groups."""
-MOST_LOG_ODDS = 2.0
+MAX_LOG_ODDS = 2.0
 """Largest half width of an interval in log odds: near 0 and 1 little is known."""
 ROUNDING = 1e-9
 """Weight below which the rest beside a left-out group counts as empty."""
@@ -96,7 +96,7 @@ class CeilingEstimate:
         if not (self.standard_error > 0 and self.df > 0):
             return math.nan, math.nan
         reach = float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
-        on_log_odds = reach / max(self.value * (1 - self.value), reach / MOST_LOG_ODDS)
+        on_log_odds = reach / max(self.value * (1 - self.value), reach / MAX_LOG_ODDS)
         return (
             max(0.0, min(self.lowest - reach, float(expit(logit(self.lowest) - on_log_odds)))),
             min(1.0, max(self.highest + reach, float(expit(logit(self.highest) + on_log_odds)))),
@@ -348,7 +348,7 @@ def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) ->
         (query, query) if worker is None else np.unique(query * people + worker, return_inverse=True)
     )
     is_crossed = worker is not None and cells.size > people
-    if not is_crossed and queries <= MOST_GROUPS:
+    if not is_crossed and queries <= MAX_GROUPS:
         return [query.astype(np.int8)]
     of_vote = _numbers_of_votes(votes, pair)
     by_query = _added(query, of_vote)
@@ -396,7 +396,7 @@ def _added(cluster: Ints, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _ranks(numbers: NDArray[np.uint64]) -> Ints:
     """Return a group for each cluster, by the order of the clusters' numbers."""
     group = np.empty(numbers.size, dtype=np.int8)
-    group[np.argsort(numbers, kind="stable")] = np.arange(numbers.size) % MOST_GROUPS
+    group[np.argsort(numbers, kind="stable")] = np.arange(numbers.size) % MAX_GROUPS
     return group
 
 

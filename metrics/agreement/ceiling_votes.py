@@ -123,7 +123,7 @@ SIFTED_AT = MappingProxyType({2: 1e-20, 4: 1e-20, 8: 1e-20, 16: 1e-20, 25: 1e-6,
 Most kinds are dropped: EM never brings rare ones back. The first steps drop those that add nothing to the probability of any pattern
 but what rounding takes off again.
 """
-LEAST = 1e-300
+MIN_EXPECTED_SHARE = 1e-300
 """Added to expected shares, which are 0 for a pattern that a sample lacks."""
 BLOCK = 512
 """Number of patterns computed together."""
@@ -176,7 +176,7 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
         of_blocks = likelihoods or (block.likelihood(kept) for block in blocks)
         for block, likelihood in zip(blocks, of_blocks, strict=True):
             expected = weight[block.rows] @ likelihood.T
-            expected += LEAST
+            expected += MIN_EXPECTED_SHARE
             rise[block.rows] += np.divide(block.shares, expected, out=expected) @ likelihood
         weight *= rise
     found = np.zeros((len(times), LEAD.size))

@@ -71,7 +71,7 @@ class StandardError(NamedTuple):
 
 
 UNKNOWN = StandardError(math.nan, math.nan)
-FEWEST_CLUSTERS, FEWEST_EFFECTIVE = 4, 3.0
+MIN_CLUSTERS, MIN_EFFECTIVE = 4, 3.0
 """Smallest number of clusters, and of effective clusters, that a variance needs.
 
 Clusters are queries, or people.
@@ -89,7 +89,7 @@ def effective_number(share: Floats) -> float:
 
 def is_few(share: Floats) -> bool:
     """Return whether clusters are too few, or too unequal, to generalise to others."""
-    return int((share > 0).sum()) < FEWEST_CLUSTERS or effective_number(share) < FEWEST_EFFECTIVE
+    return int((share > 0).sum()) < MIN_CLUSTERS or effective_number(share) < MIN_EFFECTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

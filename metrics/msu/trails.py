@@ -72,7 +72,7 @@ class Stream(NamedTuple):
 
 BLOCK_USERS = 1024
 BLOCK_VISITS = 1_000_000
-MOST_VISITS = 10_000_000
+MAX_VISITS = 10_000_000
 RANGES = {
     "away_mean_seconds": (1e-3, 1e10),
     "away_sd_seconds": (0.0, 1e10),
@@ -253,7 +253,7 @@ class SimulatedUsers:
         rng = np.random.default_rng((self.seed, number))
         away, session, speed = self.population.user(rng)
         expected = horizon / (away + session)
-        if expected > MOST_VISITS:
+        if expected > MAX_VISITS:
             raise input_fault(
                 f"user {number + 1} would make {expected:.3g} visits to a topic",
                 cure="choose longer sessions and times away",

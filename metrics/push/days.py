@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Bools, Floats, Ints, summed
 from metrics.push.pool import PushPool, close
 from metrics.push.streams import PushRun
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 Order: TypeAlias = Literal["file", "time"]
 Denominator: TypeAlias = Literal["all", "capped"]

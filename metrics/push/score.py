@@ -25,7 +25,8 @@ from metrics.push.measures import (
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
-from metrics.unused_input import STREAM_TOPICS, TopicNames, warn_if_mostly_unused
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
+from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd

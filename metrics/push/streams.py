@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.results import Topics
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.unused_input import (
     MILLISECONDS,
-    STREAM_TOPICS,
     TOPIC,
-    TopicNames,
     UnusedInput,
     count_unused_entries,
     count_unused_names,
@@ -66,7 +65,7 @@ class PushCollection:
     created : mapping of str to Created
         Tweet -> when it was posted, for every tweet of the pool; a judged tweet that is missing was not pooled.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.push`; None for push judgments.
+        The kind of collection this one was made from, by `metrics.push.conversion`; None for push judgments.
 
     Examples
     --------
@@ -140,7 +139,7 @@ class PushRun:
         object.__setattr__(self, "epochs", epochs)
 
 
-MOST_DAYS = 10_000
+MAX_DAYS = 10_000
 """Largest number of days of an evaluation; each topic has a row a day."""
 
 
@@ -150,13 +149,13 @@ def days_between(first: str, last: str) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        If one is no day, the last comes before the first, or they are more than `MOST_DAYS`.
+        If one is no day, the last comes before the first, or they are more than `MAX_DAYS`.
     """
     start, end = parsed_day(first), parsed_day(last)
     if end < start:
         raise ValueError(f"{last} comes before {first}")
-    if (end - start).days >= MOST_DAYS:
-        raise ValueError(f"{first} to {last} are more than {MOST_DAYS:,} days")
+    if (end - start).days >= MAX_DAYS:
+        raise ValueError(f"{first} to {last} are more than {MAX_DAYS:,} days")
     return tuple((start + timedelta(n)).isoformat().replace("-", "") for n in range((end - start).days + 1))
 
 

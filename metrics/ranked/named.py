@@ -1,10 +1,7 @@
-"""Subtopic recall, and the lookup of measures of ranked lists by name.
+"""Measures of ranked lists by name.
 
-Source of subtopic recall: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the
-sections on time-aware measures and on time-aware subtopic recall.
-
-A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as
-``nDCG@10`` or ``RBP(p=0.8)``. `metrics.ranked.score` scores those.
+A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as ``nDCG@10`` or
+``RBP(p=0.8)``. `metrics.ranked.score` scores those.
 
 Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR 2022).
 """
@@ -16,11 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
-
-from metrics.arrays import Bools
 from metrics.errors import InputError, closest_name, input_fault, join_names
 from metrics.ranked.measures import (
     DEPTH,
@@ -28,7 +22,6 @@ from metrics.ranked.measures import (
     IANDCG,
     IAP,
     RBP,
-    SOURCE,
     TIAAP,
     TIAERR,
     TIANDCG,
@@ -37,114 +30,9 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.ranked.topics import RelevantRanks
-from metrics.registry import Measure, Parameter, measure, parse_measure
+from metrics.ranked.recall import SBR, TIASBR, TSBR
+from metrics.registry import Measure, Parameter, parse_measure
 from metrics.results import check_several, label_measures
-
-Covered: TypeAlias = Literal["relevant", "any"]
-
-
-@measure
-class SBR(MeasureAtDepth):
-    """Share of the subtopics that the list covers.
-
-    SBR@k = |subtopics(S)| / |subtopics(q)|
-
-    Examples
-    --------
-    >>> SBR(k=5).column
-    'SBR@5'
-    """
-
-    name: ClassVar[str] = "SBR"
-    source: ClassVar[str] = f"{SOURCE}, SBR"
-    definition: ClassVar[str] = "Share of subtopics that the list covers."
-
-    def value(self, listing: RelevantRanks) -> float:
-        """Score the list of one topic."""
-        subtopics, _ = _covered(listing.top(self.k), "relevant")
-        return float(subtopics.mean())
-
-
-@measure
-class TSBR(MeasureAtDepth):
-    """Share of the subtopics and windows, taken as one set, that the list covers.
-
-    T-SBR@k = (|subtopics(S)| + |windows(S)|) / (|subtopics(q)| + |windows(q)|)
-
-    Attributes
-    ----------
-    covered : {'relevant', 'any'}
-        What covers a window: a relevant document in it, or any. Windows without relevant documents never count.
-
-    Examples
-    --------
-    >>> TSBR(covered="any").column
-    'T-SBR(covered=any)@10'
-    """
-
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "T-SBR"
-    source: ClassVar[str] = f"{SOURCE}, T-SBR"
-    definition: ClassVar[str] = "Share of subtopics and windows, taken as one set, that the list covers."
-
-    covered: Covered = "relevant"
-
-    def value(self, listing: RelevantRanks) -> float:
-        """Score the list of one topic."""
-        subtopics, windows = _covered(listing.top(self.k), self.covered)
-        return float((subtopics.sum() + windows.sum()) / (subtopics.size + windows.size))
-
-
-@measure
-class TIASBR(TSBR):
-    """Weighted shares of the subtopics and of the windows that the list covers.
-
-    TIA-SBR@k = alpha sum_{c in S} P(c|q) + (1 - alpha) sum_{t in S} P(t|q)
-
-    Attributes
-    ----------
-    alpha : float
-        Weight of subtopics against windows, in [0, 1]. The paper gives no value.
-
-    Examples
-    --------
-    Subtopics alone:
-
-    >>> TIASBR(alpha=1).column
-    'TIA-SBR(alpha=1)@10'
-    """
-
-    name: ClassVar[str] = "TIA-SBR"
-    source: ClassVar[str] = f"{SOURCE}, definition of TIA-SBR"
-    definition: ClassVar[str] = (
-        "alpha * P(subtopic|query) of covered subtopics + (1 - alpha) * P(window|query) of covered windows."
-    )
-
-    alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        MeasureAtDepth.__post_init__(self)
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
-
-    def value(self, listing: RelevantRanks) -> float:
-        """Score the list of one topic."""
-        subtopics, windows = _covered(listing.top(self.k), self.covered)
-        topic = listing.topic
-        return float(self.alpha * topic.p_subtopic @ subtopics + (1 - self.alpha) * topic.p_window @ windows)
-
-
-def _covered(top: RelevantRanks, covered: Covered) -> tuple[Bools, Bools]:
-    """Return masks of the subtopics, (C,), and windows, (T,), that a list covers."""
-    subtopics = np.logical_or.reduce(top.grades > 0, axis=0)
-    if covered == "any":
-        return subtopics, np.isfinite(top.reached)
-    windows = np.zeros(top.reached.size, dtype=np.bool_)
-    windows[top.window] = True
-    return subtopics, windows
-
 
 OWN: Mapping[str, type[RankedMeasure]] = {
     cls.__name__: cls
@@ -154,7 +42,7 @@ OWN: Mapping[str, type[RankedMeasure]] = {
 COMPUTED_HERE = ("RBP", "ERR")
 """Measures in the notation of ir_measures that `metrics.ranked.score` computes."""
 INSTALL = "pip install 'prefcal[measures]'"
-LARGEST_GRADE = 4
+MAX_GRADE = 4
 """Largest grade g for which ERR's (2^g - 1) / 16 is a probability."""
 LIMITS = {"cutoff": (1, 1_000_000), "rel": (1, 1_000_000), "p": (0, math.nextafter(1, 0))}
 """Smallest and largest value of a parameter.
@@ -203,7 +91,7 @@ class IrMeasuresMeasure(Measure):
         Both are defined by the largest grade of their tool.
         """
         limited = self.text.startswith("ERR@") or self.text == "ERR" or "exp-log2" in self.text
-        return LARGEST_GRADE if limited else None
+        return MAX_GRADE if limited else None
 
     def __repr__(self) -> str:
         return self.text

@@ -36,10 +36,7 @@ from metrics.ranked.measures import (
     RankedMeasure,
 )
 from metrics.ranked.named import (
-    LARGEST_GRADE,
-    SBR,
-    TIASBR,
-    TSBR,
+    MAX_GRADE,
     IrMeasuresMeasure,
     ListMeasure,
     Measures,
@@ -48,6 +45,7 @@ from metrics.ranked.named import (
     ranked_labels,
     ranked_measure,
 )
+from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
@@ -274,7 +272,7 @@ def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  
     """
     found, still_reading = 0.0, 1.0
     for rank, grade in enumerate(grades, start=1):
-        stops = (2 ** max(grade, 0) - 1) / 2**LARGEST_GRADE
+        stops = (2 ** max(grade, 0) - 1) / 2**MAX_GRADE
         found += still_reading * stops / rank
         still_reading *= 1 - stops
     return found

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Ints
 from metrics.errors import FaultLog, InputError, closest_name, join_names, pluralise
-from metrics.files import check_columns
+from metrics.file_limits import check_columns
 from metrics.readers.lines import (
     NUMBER,
     PEEKED,
@@ -39,7 +39,7 @@ from metrics.readers.lines import (
     whole_number,
 )
 
-MOST_WHOLE = 1e18
+MAX_WHOLE_NUMBER = 1e18
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 """Characters that split a text as white space, but not bytes."""
@@ -170,7 +170,7 @@ def _grade(text: str) -> float | None:
     value = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
         return None
-    return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
+    return int(value) if value.is_integer() and abs(value) < MAX_WHOLE_NUMBER else value
 
 
 def _fields_per_line(data: bytes) -> NDArray[np.int64]:

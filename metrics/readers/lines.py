@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar, cast
 
 from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault, pluralise
-from metrics.files import (
+from metrics.file_limits import (
     MAX_BYTES,
     check_bytes,
     check_rows,
@@ -88,7 +88,7 @@ def read_bytes(path: str | Path) -> bytes:
     ------
     InputError
         If the file cannot be opened, is no text or none in UTF-8 (`check_is_text`), its packed data are damaged, or it is over the
-        budget of `metrics.files`.
+        limits of `metrics.file_limits`.
     """
     try:
         data = _stored(Path(path))

@@ -38,7 +38,7 @@ from metrics.errors import FaultLog, join_names, raise_all
 from metrics.ranked.lists import SAY_WHICH, CalendarUnit, RankedCollection, RankedRun
 from metrics.readers.columns import FieldColumns, grades_of, read_columns
 from metrics.readers.lines import differs, number, run_name
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
 EPOCH = re.compile(r"-?[0-9]{9,12}")

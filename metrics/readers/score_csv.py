@@ -17,7 +17,7 @@ import numpy as np
 
 from metrics.arrays import Floats, Ints
 from metrics.errors import FaultLog, closest_name, join_names
-from metrics.files import check_columns
+from metrics.file_limits import check_columns
 from metrics.readers.columns import check_delimiter, check_header, csv_batches, note_length
 from metrics.readers.lines import NUMBER
 from metrics.readers.score_lines import RUN, TOPIC, UNDEFINED

@@ -30,7 +30,7 @@ from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches
 from metrics.readers.columns import read_columns
 from metrics.readers.lines import differs, number, rows, run_name, whole_number
 from metrics.readers.trees import XmlElement, read_xml
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 RUN = ("qid", "team", "run", "doc", "sentence", "time", "confidence")
 LENGTHS = ("query_id", "update_id", "words")
@@ -139,7 +139,7 @@ UPDATES = (
     "update_text",
 )
 NO_ORIGINAL = frozenset({"", "NULL"})
-MOST_IMPORTANT = 100
+MAX_IMPORTANCE = 100
 SORTS_CURE = "the topics file is the track's XML (--topics-file), the others are tables (--nuggets, --matches, --updates)"
 EVENT_CURE = "write <event><id>...</id><start>...</start><end>...</end></event>, times in seconds"
 Nuggets: TypeAlias = dict[str, dict[str, Nugget]]
@@ -327,7 +327,7 @@ def _is_new(topic: str, name: str, known: Container[str], what: str, line: int, 
 def _importance(text: str, line: int, log: FaultLog) -> float:
     """Parse an importance; note a fault, or one too large for its exponential."""
     value = number(text, "importance", line, log)
-    if abs(value) > MOST_IMPORTANT:
+    if abs(value) > MAX_IMPORTANCE:
         log.add(f"importance is out of range: {text}", line=line, cure="write 0, 1, 2 or 3")
     return value
 

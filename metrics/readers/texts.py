@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from metrics.errors import FaultLog, join_names
-from metrics.files import check_values
+from metrics.file_limits import check_values
 from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json

@@ -14,7 +14,7 @@ from typing import TypeAlias, Union
 from xml.parsers import expat
 
 from metrics.errors import FaultLog, input_fault
-from metrics.files import check_values
+from metrics.file_limits import check_values
 from metrics.readers.lines import read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
@@ -24,7 +24,7 @@ TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])',
 A string is taken to the end of the text when it is left open, so that nothing is looked at twice.
 """
 CURE = "mend the JSON here"
-DEEPEST = 100
+MAX_DEPTH = 100
 """Largest depth of nested lists and objects; no file that is read here has ten.
 
 Which depth Python itself refuses depends on its version.
@@ -106,7 +106,7 @@ def _tree(text: str, log: FaultLog) -> Node:
             if isinstance(node.value, dict | list):
                 containers.append(node.value)
                 names.append(None)
-                if len(containers) > DEEPEST:
+                if len(containers) > MAX_DEPTH:
                     raise input_fault(TOO_DEEP, path=log.path, line=line, cure=CURE)
     return document[0]
 

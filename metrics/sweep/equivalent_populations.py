@@ -22,7 +22,7 @@ from metrics.sweep.tables import LIKE_COLUMNS, ReferenceMeasure, as_printed
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_TOPICS = 5
+MIN_TOPICS = 5
 """Smallest number of topics for an interval over topics."""
 
 
@@ -108,7 +108,7 @@ def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
 
 def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
     """Return topic counts, (resamples, topics), or None without intervals."""
-    if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
+    if reference.by_topic is None or reference.by_topic.shape[1] < MIN_TOPICS:
         return None
     return np.concatenate(list(draws(reference.by_topic.shape[1], resamples, np.random.default_rng(seed))))
 

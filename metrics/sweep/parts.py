@@ -25,7 +25,7 @@ from metrics.arrays import Floats
 from metrics.errors import InputError, input_fault, join_names
 from metrics.files import write_atomically
 from metrics.msu.measures import MSUStandardError, rate
-from metrics.msu.score import PreparedRuns
+from metrics.msu.simulation import PreparedRuns
 from metrics.msu.trails import Population, SimulatedUsers
 
 MINUTE, HOUR = 60.0, 3600.0

@@ -14,7 +14,7 @@ import numpy as np
 from metrics.errors import input_fault, join_names, pluralise
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import MSU
-from metrics.msu.score import Lengths, PreparedRuns
+from metrics.msu.simulation import Lengths, PreparedRuns
 from metrics.msu.trails import BLOCK_USERS, BLOCK_VISITS
 from metrics.parallel import open_engine
 from metrics.results import Score

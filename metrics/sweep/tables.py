@@ -21,7 +21,7 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.files import written_whole
 from metrics.results import ALL, Score
 from metrics.sweep.parts import SweepFolder, SweepPoint
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness
 from metrics.updates.score import update_scores
 

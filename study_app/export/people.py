@@ -176,8 +176,8 @@ def _repeats(loaded_study: CachedStudy, preferences: pd.DataFrame) -> dict[str, 
         if isinstance(task.entry, JudgingTask)
     }
     repeats: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
-    for one in validations(preferences):
-        repeats[one.worker].append((one.consistent, least[one.task]))
+    for repeat in validations(preferences):
+        repeats[repeat.worker].append((repeat.consistent, least[repeat.task]))
     return repeats
 
 

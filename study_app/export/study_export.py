@@ -128,9 +128,9 @@ def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:
     slots = _of_slots(select(Slot.id), study_id).where(
         Worker.completed_at.is_(None), Worker.stopped_at.is_(None)
     )
-    held = slots.where(Slot.done_at.is_(None), Slot.expires_at > now)
+    held_slots = slots.where(Slot.done_at.is_(None), Slot.expires_at > now)
     followed = slots.join(Follow, Follow.slot_id == Slot.id).where(Follow.ends_at > now)
-    return any(session.scalar(found.limit(1)) is not None for found in (held, followed))
+    return any(session.scalar(slots_at_work.limit(1)) is not None for slots_at_work in (held_slots, followed))
 
 
 def _moments(session: Session, study_id: int, *, now: datetime) -> Iterator[datetime]:
@@ -216,10 +216,10 @@ def study_record(
 
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
     """Return every view of results so far, in the console and by exports."""
-    looks = (
+    views = (
         select(ResultsView).where(ResultsView.study_id == study_id).order_by(ResultsView.at, ResultsView.id)
     )
-    return tuple(ResultsOpened(at=look.at, judgments=look.judgments) for look in session.scalars(looks))
+    return tuple(ResultsOpened(at=view.at, judgments=view.judgments) for view in session.scalars(views))
 
 
 def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
@@ -345,11 +345,11 @@ def check_not_real(session: Session, study: LoadedStudy, folder: Path) -> None:
     InputError
         If ``folder`` has an earlier export with real workers, and those of the study are simulated.
     """
-    there = _earlier_export(folder)
-    has_workers = there is not None and "workers" in there.tables and there.tables["workers"].rows > 0
-    if there is not None and has_workers and not there.simulated and is_simulated(session, study.id):
+    earlier = _earlier_export(folder)
+    has_workers = earlier is not None and "workers" in earlier.tables and earlier.tables["workers"].rows > 0
+    if earlier is not None and has_workers and not earlier.simulated and is_simulated(session, study.id):
         raise input_fault(
-            f"this folder has the tables of real workers of {there.study}, and those of this database are simulated",
+            f"this folder has the tables of real workers of {earlier.study}, and those of this database are simulated",
             path=folder,
             cure="name another folder, or replace them with --replace-real",
         )
@@ -357,10 +357,10 @@ def check_not_real(session: Session, study: LoadedStudy, folder: Path) -> None:
 
 def _check_same_study(folder: Path, name: str) -> None:
     """Refuse to replace the tables of another study."""
-    there = _earlier_export(folder)
-    if there is not None and there.study not in {None, name}:
+    earlier = _earlier_export(folder)
+    if earlier is not None and earlier.study not in {None, name}:
         raise input_fault(
-            f"this folder has the tables of study {there.study}, and not of {name}",
+            f"this folder has the tables of study {earlier.study}, and not of {name}",
             path=folder,
             cure="name another folder, or move these away",
         )
@@ -423,8 +423,8 @@ def _write(
         withdrawn=int(withdrawn.sum()),
         excluded=int((workers["excluded"] == True).sum()),  # noqa: E712 - empty for those who withdrew
         validations=len(repeated),
-        consistent=sum(one.consistent for one in repeated),
-        same_option=sum(one.same_option for one in repeated),
+        consistent=sum(repeat.consistent for repeat in repeated),
+        same_option=sum(repeat.same_option for repeat in repeated),
         gaps=missing.total(),
         running=_goes_on(session, study.id, now=now),
     )

@@ -45,7 +45,7 @@ from metrics.ranked.score import (
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.texts import read_document_texts, read_ranked_topics
 from metrics.registry import Measure
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
 """Measures of lists without windows, in the notation of ir_measures.

@@ -1,6 +1,6 @@
 """Collection and runs of streams, as push notifications and as updates.
 
-One of the two is what the files are, the other is made of it by `metrics.readers.push` and is marked as converted wherever it is
+One of the two is what the files are, the other is made of it by `metrics.push.conversion` and is marked as converted wherever it is
 shown.
 """
 
@@ -11,16 +11,15 @@ from datetime import UTC, datetime
 from calibration.tables.sources import PUSH_FILES, TaskSources
 from metrics.errors import InputError, input_fault
 from metrics.events import EventCollection, UpdateRun
-from metrics.push.days import SECONDS_A_DAY
-from metrics.push.streams import PushCollection, PushRun, days_between
-from metrics.readers.push import (
+from metrics.push.conversion import (
     events_from_push,
     push_from_events,
     push_run_from_updates,
-    read_push_collection,
-    read_push_run,
     update_run_from_push,
 )
+from metrics.push.days import SECONDS_A_DAY
+from metrics.push.streams import PushCollection, PushRun, days_between
+from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import read_texts
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.m_variants import alpha_without_each_topic, weights_without_each_topic
+from calibration.agree.measures.cross_fitted import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
     PushScores,
@@ -27,7 +27,7 @@ from metrics.errors import input_fault, join_names
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
 from metrics.registry import Measure
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 
 def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.cross_fitted import patience_without_each_topic
 from calibration.agree.measures.m_variants import (
     FittedPatience,
     FittedShares,
@@ -14,7 +15,6 @@ from calibration.agree.measures.m_variants import (
     fitted_variants,
     m_sweep,
     named_variants,
-    patience_without_each_topic,
     uniform,
 )
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, without_known

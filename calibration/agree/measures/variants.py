@@ -15,7 +15,7 @@ import pandas as pd
 
 from metrics.registry import Measure
 from metrics.results import ALL, Score
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 CONVERTED_MARK = "(converted)"
 """Suffix of measures whose judgments were made for another kind of collection."""

@@ -20,7 +20,7 @@ from calibration.models.durations.exposure import CensoredDurations, WorkerTotal
 from calibration.models.durations.fit import DurationFit, fit_durations
 from calibration.models.durations.laws import (
     ANYWHERE,
-    LEAST_SPREAD,
+    MIN_SPREAD,
     SPREADS,
     ExtendedModel,
     Grid,
@@ -38,7 +38,7 @@ Days, hours and another law of the means, too.
 """
 REJECTS = 2 * NEARLY
 SHORT_TAIL, TWO_KINDS, HEAVY_TAIL = "short tail", "two kinds", "heavy tail"
-MOST_PIECES, MOST_WORKERS = 200_000, 5000
+MAX_PIECES, MAX_WORKERS = 200_000, 5000
 """Largest numbers of pieces and of workers for laws that need a matrix.
 
 A matrix of people and means.
@@ -61,7 +61,7 @@ def is_small(exposure: CensoredDurations) -> bool:
 
     Not too many rows or people, and nobody missing because they never came.
     """
-    few = len(exposure.event) <= MOST_PIECES and exposure.units <= MOST_WORKERS
+    few = len(exposure.event) <= MAX_PIECES and exposure.units <= MAX_WORKERS
     return few and exposure.seen_by_seconds is None
 
 
@@ -95,7 +95,7 @@ def laws_beside(exposure: CensoredDurations) -> Laws:
     """Fit every law of the workers' means, once for all checks of a fit."""
     totals = exposure.totals()
     top, grid = fit_durations(totals), Grid.of(totals)
-    sigma = max(top.sigma, LEAST_SPREAD)
+    sigma = max(top.sigma, MIN_SPREAD)
     start, free = (top.mu, math.log(sigma)), (ANYWHERE, SPREADS)
     near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
     short = fit_on_grid(SHORT_TAIL, grid, generalised_gamma, (*start, 0.5), (*free, (0.0, 4.0)), near)
@@ -113,7 +113,7 @@ def tail_of_three(totals: WorkerTotals, top: DurationMaximum) -> ExtendedModel:
     """
     grid = Grid.of(totals)
     near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
-    start = (top.mu, math.log(max(0.75 * top.sigma, LEAST_SPREAD)))
+    start = (top.mu, math.log(max(0.75 * top.sigma, MIN_SPREAD)))
     return fit_on_grid(HEAVY_TAIL, grid, _log_t_of_three, start, (ANYWHERE, SPREADS), near)
 
 

@@ -19,9 +19,9 @@ from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
 from metrics.errors import pluralise
 
-LEAST_DAYS = 3
-MOST_DAYS = 400
-_LEAST_EVENTS = 5.0
+MIN_DAYS = 3
+MAX_DAYS = 400
+_MIN_EVENTS = 5.0
 """Smallest mean number of events a day to compare days."""
 FEW_DAYS = 7
 """Smallest number of calendar days to compare.
@@ -111,7 +111,7 @@ def compare_days(exposure: CensoredDurations) -> Days | None:
     """
     edges = calendar_days(exposure)
     first, count = edges.start, len(edges)
-    if not LEAST_DAYS < count <= MOST_DAYS or exposure.event.sum() < _LEAST_EVENTS * count:
+    if not MIN_DAYS < count <= MAX_DAYS or exposure.event.sum() < _MIN_EVENTS * count:
         return None
     start, stop = calendar(exposure)
     watched, came = np.zeros((exposure.units, count)), np.zeros((exposure.units, count))
@@ -131,7 +131,7 @@ def _days(watched: Floats, came: Floats) -> Days | None:
     each = came - expected
     model = np.diag(expected.sum(axis=0)) - (expected.T @ share)
     count = len(model)
-    if count <= LEAST_DAYS:
+    if count <= MIN_DAYS:
         return None
     inverse = np.linalg.pinv(model, hermitian=True)
     score = each.sum(axis=0)

@@ -16,7 +16,7 @@ from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.laws import (
     ANYWHERE,
-    LEAST_SPREAD,
+    MIN_SPREAD,
     SPREADS,
     TINY,
     ExtendedModel,
@@ -29,12 +29,12 @@ from metrics.arrays import Floats, Indices
 from metrics.errors import percent
 
 DROP_OUTS = "drop-outs"
-MOST_FOLLOWS = 5000
+MAX_FOLLOWS = 5000
 """Largest number of follows for the law, which needs a matrix.
 
 Of follows and means.
 """
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Smallest share of drop-outs that moves the numbers."""
 
 
@@ -48,7 +48,7 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
     law, share = found
     gain = max(law.loglik - fit.top.top.loglik, 0.0)
     p_value = edge_p(2 * gain)
-    if share < LEAST_SHARE:
+    if share < MIN_SHARE:
         return None
     numbers = f"until then {numbers_under(law)}, not {numbers_of(fit)}"
     return Finding(
@@ -110,7 +110,7 @@ def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[Extend
     (Extended, float) or None
         None where nobody seems to have left, or follows are too many.
     """
-    if int((exposure.follow_unit >= 0).sum()) > MOST_FOLLOWS:
+    if int((exposure.follow_unit >= 0).sum()) > MAX_FOLLOWS:
         return None
     tails = _tails(exposure)
     day = exposure.day_seconds
@@ -132,7 +132,7 @@ def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[Extend
         share = masses(log_mean, _normal, point)
         return np.asarray(np.log(np.maximum(np.exp(exponent - most[:, None]) @ share, TINY)) + most)
 
-    sigma = max(top.sigma, LEAST_SPREAD)
+    sigma = max(top.sigma, MIN_SPREAD)
     watched = float(exposure.follow_seconds.max()) / day
     point, loglik = maximise_log_likelihood(
         each,

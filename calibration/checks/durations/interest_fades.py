@@ -16,7 +16,7 @@ from calibration.checks.durations.days_differ import compare_days
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p, shown_time
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import LEAST_SECONDS, CensoredDurations, WorkerTotals, total
+from calibration.models.durations.exposure import MIN_SECONDS, CensoredDurations, WorkerTotals, total
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.maximum import DurationMaximum, maximum
 
@@ -76,7 +76,7 @@ def fade(exposure: CensoredDurations, top: DurationMaximum) -> Fade | None:
 
     def fitted(slope: float) -> DurationMaximum:
         watched = (np.exp(-slope * start) - np.exp(-slope * stop)) / slope * exposure.day_seconds
-        seconds = np.maximum(total(exposure.unit, watched, exposure.units), LEAST_SECONDS)
+        seconds = np.maximum(total(exposure.unit, watched, exposure.units), MIN_SECONDS)
         scale = math.exp(float(np.log(seconds).mean()))
         found = maximum(
             WorkerTotals(events=events, seconds=seconds).in_units_of(scale), start=_start(top, scale)

@@ -23,7 +23,7 @@ from calibration.checks.durations.beside import (
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import LEAST_SECONDS, CensoredDurations, WorkerTotals, total
+from calibration.models.durations.exposure import MIN_SECONDS, CensoredDurations, WorkerTotals, total
 from calibration.models.durations.fit import DurationFit, many_cut
 from calibration.models.durations.laws import TINY, ExtendedModel
 from calibration.models.durations.likelihood import log_likelihoods
@@ -31,7 +31,7 @@ from calibration.models.durations.maximum import DurationMaximum, log_normal_val
 from metrics.arrays import Bools, Floats, Indices
 
 WEIBULL = "Weibull intervals"
-_LEAST_SPREAD = 0.05
+_MIN_SPREAD = 0.05
 _SHAPES = (math.log(0.15), math.log(6.0))
 
 
@@ -136,7 +136,7 @@ def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedMo
     Its own parameters are mu and log sigma of log B, and log k.
     """
     scale = float(np.exp(np.log(exposure.totals().seconds).mean()))
-    x = np.maximum(exposure.seconds, LEAST_SECONDS) / scale
+    x = np.maximum(exposure.seconds, MIN_SECONDS) / scale
     pieces = _Pieces(x, exposure.event, exposure.unit, exposure.units, scale)
     events, logs = pieces.totals(1.0).events, np.log(x)
     of_events = np.bincount(pieces.unit, np.where(pieces.event, logs, 0.0), minlength=pieces.units)
@@ -167,5 +167,5 @@ def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedMo
         found = at_shape(float(best.x))
     except NotIdentifiedError:
         return None
-    point = np.array([found.mu, max(found.log_sigma, math.log(_LEAST_SPREAD)), float(best.x)])
+    point = np.array([found.mu, max(found.log_sigma, math.log(_MIN_SPREAD)), float(best.x)])
     return ExtendedModel(name=WEIBULL, point=point, loglik=-float(best.fun), each=each, values=values)

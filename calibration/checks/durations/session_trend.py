@@ -16,7 +16,7 @@ from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
 
-LEAST_WORKERS = 5
+MIN_WORKERS = 5
 """Smallest number of workers with two sessions to test a trend."""
 
 
@@ -56,7 +56,7 @@ def session_trend(exposure: CensoredDurations) -> tuple[float, float] | None:
     information = float((expected * (day - centre[unit]) ** 2).sum())
     score = score[used]
     scatter = math.sqrt(float((score**2).sum()))
-    if used.sum() < LEAST_WORKERS or not scatter or not information:
+    if used.sum() < MIN_WORKERS or not scatter or not information:
         return None
     z = float(score.sum()) / scatter
     return float(score.sum()) / information, 2 * float(stdtr(used.sum() - 1, -abs(z)))

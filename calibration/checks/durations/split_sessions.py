@@ -25,7 +25,7 @@ SHORTEST, LONGEST = 120.0, 900.0
 
 A shorter one is within a visit, a longer one a time away.
 """
-LEAST_SHARE = 0.05
+MIN_SHARE = 0.05
 """Smallest share of sessions followed by a break that moves the numbers."""
 
 
@@ -39,7 +39,7 @@ def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Findi
     gap, follows_on = _gaps(exposure)
     is_break = follows_on & (gap <= LONGEST)
     excess, p_value = _excess(exposure, gap, follows_on)
-    if not is_break.any() or p_value >= REJECTED or excess < LEAST_SHARE * len(gap):
+    if not is_break.any() or p_value >= REJECTED or excess < MIN_SHARE * len(gap):
         return None
     joined = join(exposure, is_break)
     try:

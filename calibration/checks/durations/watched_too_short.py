@@ -8,8 +8,8 @@ from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 from metrics.errors import percent
 
-MOST_SILENT = 0.5
-LEAST_SESSION_SECONDS = 1.0
+MAX_SILENT_SHARE = 0.5
+MIN_SESSION_SECONDS = 1.0
 
 
 def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
@@ -19,7 +19,7 @@ def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | Non
         return None
     return Finding(
         name="never_came_back",
-        severity="warning" if silent > MOST_SILENT else "info",
+        severity="warning" if silent > MAX_SILENT_SHARE else "info",
         sentence=f"{percent(silent, 1)} of the workers have no complete interval; they count with their time.",
     )
 
@@ -40,7 +40,7 @@ def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding
 
 def check_session_unit(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Warn if sessions are too short to be in seconds."""
-    if exposure.design == "window" or fit.top.mean >= LEAST_SESSION_SECONDS:
+    if exposure.design == "window" or fit.top.mean >= MIN_SESSION_SECONDS:
         return None
     return Finding(
         name="session_below_a_second",

@@ -22,8 +22,8 @@ from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_
 from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import (
-    FEWEST,
-    MOST,
+    MAX_MINORITY_SHARE,
+    MIN_PEOPLE,
     POWERS,
     CarelessClass,
     careless_class,
@@ -35,7 +35,7 @@ from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_inte
 from metrics.arrays import Bools, Floats
 from metrics.errors import percent
 
-LEAST_EARNEST = 0.02
+MIN_EARNEST_PART = 0.02
 """Smallest part of a probability not taken for random, so that none is 0."""
 _ROUNDS = 2
 
@@ -75,9 +75,11 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
     asked = fit.voters[np.unique(topic, return_index=True)[1]].astype(np.int64)
     by_lot = (rng.binomial(asked, share, (len(values), len(asked))) / asked)[:, topic]
     even = 1 / np.bincount(topic)[topic]
-    earnest = Replicates(values=normalised(np.maximum(values - by_lot * even, LEAST_EARNEST * values), topic))
+    earnest = Replicates(
+        values=normalised(np.maximum(values - by_lot * even, MIN_EARNEST_PART * values), topic)
+    )
     middle = normalised(
-        np.maximum(fit.result.estimates - share * even, LEAST_EARNEST * fit.result.estimates)[None], topic
+        np.maximum(fit.result.estimates - share * even, MIN_EARNEST_PART * fit.result.estimates)[None], topic
     )[0]
     return Finding(
         name="random_ticks",
@@ -98,14 +100,14 @@ def random_tickers(data: IntentBallots) -> tuple[float, CarelessClass | None]:
     None where they are no minority, or people are too few.
     """
     logliks = partial(_logliks, ballots_of(data), prior=typical_prior(data))
-    if len(data.voters) < FEWEST:
+    if len(data.voters) < MIN_PEOPLE:
         return 1.0, None
     table = logliks(np.ones(len(data.voters)))
     kind = _class(table)
     p_value = edge_p(2 * (kind.loglik - float(table.sum(axis=0).max())))
     for _ in range(_ROUNDS if p_value < REJECTED else 0):
         kind = _class(logliks(1 - kind.posterior))
-    return p_value, kind if kind.share <= MOST else None
+    return p_value, kind if kind.share <= MAX_MINORITY_SHARE else None
 
 
 def largest_random_share(data: IntentBallots) -> float:

@@ -12,7 +12,7 @@ from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import maximum
 from calibration.user_model.model import LATENESS, USE_IN_TIME
 
-FEWEST_OTHERS = 5.0
+MIN_OTHERS = 5.0
 """Smallest number of other people to fit a decay."""
 
 
@@ -24,7 +24,7 @@ def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding 
     ratio, p_value = edge_ratio(top, counts)
     others = counts.weighted(1 - people.posterior)
     number = people.share * counts.workers
-    if (1 - people.posterior).sum() < FEWEST_OTHERS or number < 0.5:
+    if (1 - people.posterior).sum() < MIN_OTHERS or number < 0.5:
         return None
     decay, p0 = maximum(others.level, others.total_asked, others.total_useful)
     laws = other_laws(

@@ -27,14 +27,14 @@ from metrics.arrays import Floats
 
 NOT_GEOMETRIC = "decay not geometric"
 """Fact that a floor, careless people, own decays and other forms explain."""
-MOST_WORKERS = 1000
+MAX_WORKERS = 1000
 """Largest number of workers in a test; of more, evenly chosen ones enter."""
 Law: TypeAlias = Literal["floor", "own decay"]
 _Height: TypeAlias = tuple[float, Floats]
 _P0_NODES, _DECAY_NODES = 21, 11
 _BOUNDS = [(-6.0, 8.0), (-3.0, 1.5), (-8.0, 8.0)]
 """Bounds of logit p0, the log of its deviation over workers, and logit L."""
-_SMALLEST = 1e-12
+_MIN_CHANCE = 1e-12
 """Smallest chance of a yes, and of a no."""
 _START: dict[Law, tuple[float, tuple[float, float]]] = {
     "floor": (logit(0.05), (-9.0, 3.0)),
@@ -66,10 +66,10 @@ def is_inside(counts: LatenessCounts) -> bool:
 
 
 def thinned(counts: LatenessCounts) -> LatenessCounts:
-    """Return the answers of at most `MOST_WORKERS` workers."""
-    if counts.workers <= MOST_WORKERS:
+    """Return the answers of at most `MAX_WORKERS` workers."""
+    if counts.workers <= MAX_WORKERS:
         return counts
-    return counts.of(np.linspace(0, counts.workers - 1, MOST_WORKERS).astype(np.intp))
+    return counts.of(np.linspace(0, counts.workers - 1, MAX_WORKERS).astype(np.intp))
 
 
 @lru_cache(maxsize=1)
@@ -190,7 +190,7 @@ def _people(point: Floats, level: Floats, law: Law | None) -> tuple[Floats, Floa
     p0, decay = expit(point[0] + apart), expit(point[2] + decay_sd * z)
     left = decay[:, None] ** level
     share = floor + (1 - floor) * left
-    p = np.clip(p0[:, None, None] * share, _SMALLEST, 1 - _SMALLEST)
+    p = np.clip(p0[:, None, None] * share, _MIN_CHANCE, 1 - _MIN_CHANCE)
     by_p0, by_decay = 1 - p0[:, None, None], (1 - floor) * level * left * (1 - decay[:, None]) / share
     slopes = [by_p0, by_p0 * apart[:, None, None], by_decay]
     if law == "floor":

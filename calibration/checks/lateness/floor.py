@@ -72,17 +72,17 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     )
 
 
-LARGEST_DOUBTED = 0.6
+MAX_DOUBTED_FLOOR = 0.6
 """Largest floor that an interval of L allows for where none was found.
 
 With a larger one lateness hardly matters.
 """
-_DOUBTED = np.linspace(0, LARGEST_DOUBTED, 16)
+_DOUBTED = np.linspace(0, MAX_DOUBTED_FLOOR, 16)
 _LARGEST = 0.95
 _ZOOMS, _AT_ONCE = 3, 21
 """Rounds of the search for the best floor, and floors in each: to a thousandth."""
 _RULE = StoppingRule(least_promise=1e-7, most_steps=20, slack=1e-12)
-_LEAST, _MOST = np.array([-30.0, -12.0]), np.array([-1e-6, 12.0])
+_LOWER_BOUNDS, _UPPER_BOUNDS = np.array([-30.0, -12.0]), np.array([-1e-6, 12.0])
 """Bounds of log L and logit p0."""
 
 
@@ -167,7 +167,7 @@ def floor_design_effect(curve: FlooredDecay, counts: LatenessCounts) -> float:
 
 
 def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts) -> FloorProfile:
-    """Return the profile of floors up to `LARGEST_DOUBTED`.
+    """Return the profile of floors up to `MAX_DOUBTED_FLOOR`.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts)
         The answers, with three levels or more.
     """
     point, loglik = _given(_DOUBTED, counts)
-    top = max(loglik.max(), curve.loglik if curve.floor <= LARGEST_DOUBTED else -np.inf)
+    top = max(loglik.max(), curve.loglik if curve.floor <= MAX_DOUBTED_FLOOR else -np.inf)
     errors = [
         clustered_error(float(np.exp(a)), float(expit(b)), counts, floor=float(floor)).cov[0, 0]
         for (a, b), floor in zip(point, _DOUBTED, strict=True)
@@ -217,5 +217,5 @@ def _given(floor: Floats, counts: LatenessCounts) -> tuple[Floats, Floats]:
 
     share = np.clip(useful[0] / asked[0], 0.05, 0.95)
     start = np.tile([-0.5, logit(share)], (len(floor), 1))
-    top = maximise_newton(look, start, step, _RULE, (_LEAST, _MOST))
+    top = maximise_newton(look, start, step, _RULE, (_LOWER_BOUNDS, _UPPER_BOUNDS))
     return top.point, np.asarray(top.place.loglik)

@@ -21,7 +21,7 @@ from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import scores_and_information, slopes, useful_probabilities
 from metrics.arrays import Floats, Ints
 
-LEAST_EXPECTED = 5.0
+MIN_EXPECTED = 5.0
 """Fewest expected yeses, and noes, in a group of levels."""
 
 
@@ -111,7 +111,7 @@ def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
     for level, (asked, chance) in enumerate(zip(counts.total_asked, p, strict=True)):
         group[level] = current
         yes, no = yes + asked * chance, no + asked * (1 - chance)
-        if min(yes, no) >= LEAST_EXPECTED:
+        if min(yes, no) >= MIN_EXPECTED:
             current, yes, no = current + 1, 0.0, 0.0
     return np.minimum(group, max(current - 1, 0))
 

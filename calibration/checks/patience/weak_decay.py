@@ -12,7 +12,7 @@ WEAK_LIKELIHOOD_RATIO = 10.0
 
 Below it most intervals are open above (docs/calibration_patience.md).
 """
-MOST_SURVIVORS = 0.3
+MAX_SURVIVORS = 0.3
 """Largest share of readers at the end of texts without a warning.
 
 At .3 the last third of the line is a guess.
@@ -33,7 +33,7 @@ def check_weak_decay(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
 def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
     """Warn if many still read where the texts end."""
     share = fit.details["share_reading"]
-    if not stops.stopped.any() or share <= MOST_SURVIVORS:
+    if not stops.stopped.any() or share <= MAX_SURVIVORS:
         return None
     return _warning(
         "extrapolated",
@@ -44,7 +44,7 @@ def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
 def check_lists_long_enough(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Warn if many readings go to the end of their list."""
     to_end = fit.details["share_to_end"]
-    if to_end <= MOST_SURVIVORS:
+    if to_end <= MAX_SURVIVORS:
         return None
     return _warning(
         "extrapolated",

@@ -14,7 +14,7 @@ from calibration.inference.formatting import format_p
 from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.weights import PushFit
 
-LEAST_TIES = 20
+MIN_TIES = 20
 FOLLOWS = 0.05
 """Two-sided p-value below which labels follow utility."""
 
@@ -28,7 +28,7 @@ def check_tie_labels(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     weights = fit.search.maximum.weights
     total = (judgments.left + judgments.right)[tied][:, fit.search.kept] @ weights
     label = np.where(judgments.good[tied], 1.0, -1.0)
-    if tied.sum() < LEAST_TIES or len(set(label.tolist())) < 2 or np.ptp(total) == 0:
+    if tied.sum() < MIN_TIES or len(set(label.tolist())) < 2 or np.ptp(total) == 0:
         return None
     worker, topic = (
         np.unique(code[tied], return_inverse=True)[1] for code in (judgments.worker, judgments.topic)

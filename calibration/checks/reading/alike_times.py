@@ -35,12 +35,12 @@ NOT_READING = "times unlike reading"
 People whose times do not follow length.
 """
 DF = 6
-FEWEST, FEWEST_READERS = 8, 2
+MIN_WORKERS, MIN_READERS = 8, 2
 """Smallest numbers of workers to look for a class, and of readers beside it.
 
 Where the class is everybody there is none.
 """
-_LEAST_SPREAD = 0.1
+_MIN_SPREAD = 0.1
 _STARTED = 0.25
 _STEPS, _ROUNDS = 40, 2
 _ARRIVED = 1e-3
@@ -127,17 +127,17 @@ class _OwnTimes:
     def law(self, weight: Floats) -> tuple[float, float, float]:
         """Return the likeliest m, omega^2 and nu^2 of weighted workers, (workers,)."""
         apart = float(weight @ np.maximum(self.reads - 1, 0))
-        within = max(float(weight @ self.square) / max(apart, 1e-9), _LEAST_SPREAD**2)
+        within = max(float(weight @ self.square) / max(apart, 1e-9), _MIN_SPREAD**2)
         weight = np.where(self.reads > 0, weight, 0.0)
         total = max(float(weight.sum()), 1e-9)
         m = float(weight @ self.mean) / total
-        between = _LEAST_SPREAD**2
+        between = _MIN_SPREAD**2
         for _ in range(_STEPS):
             pull = between / (between + within / np.maximum(self.reads, 1))
             own = m + pull * (self.mean - m)
             m = float(weight @ own) / total
             spread = float(weight @ (np.square(own - m) + between * (1 - pull))) / total
-            between = max(spread, _LEAST_SPREAD**2)
+            between = max(spread, _MIN_SPREAD**2)
         return m, between, within
 
     def logliks(self, m: float, between: float, within: float) -> Floats:
@@ -168,7 +168,7 @@ def alike_times(data: TimedReads) -> AlikeTimes | None:
     None where nobody does, or they are slower than readers.
     """
     _, medians, top = reading_sample(data)
-    if data.n_workers < FEWEST or top is None:
+    if data.n_workers < MIN_WORKERS or top is None:
         return None
     own, alone = _OwnTimes(data), top.value
     kind, m = max(
@@ -176,7 +176,7 @@ def alike_times(data: TimedReads) -> AlikeTimes | None:
     )
     for _ in range(_ROUNDS if 2 * (kind.loglik - float(alone.sum())) > _HOPELESS else 0):
         weights = 1 - kind.posterior
-        readers = mixture_top(data, medians, weights) if weights.sum() > FEWEST_READERS else None
+        readers = mixture_top(data, medians, weights) if weights.sum() > MIN_READERS else None
         if readers is None:
             return None
         kind, m = _climbed(own, readers.value, kind.posterior)

@@ -8,7 +8,7 @@ from calibration.models.reading.rows import TimedReads
 from metrics.errors import percent
 
 AT_THE_SHORTEST = 0.05
-LEAST_ROWS = 40
+MIN_ROWS = 40
 _NEAR = 1.01
 
 
@@ -17,7 +17,7 @@ def check_shortest_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
     seconds = np.exp(data.log_length - data.log_speed)[~data.cut]
     shortest = float(seconds.min())
     share = float((seconds <= _NEAR * shortest).mean())
-    if len(seconds) < LEAST_ROWS or share <= AT_THE_SHORTEST:
+    if len(seconds) < MIN_ROWS or share <= AT_THE_SHORTEST:
         return None
     return Finding(
         name="minimum_dwell",

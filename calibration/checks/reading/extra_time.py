@@ -34,11 +34,11 @@ from metrics.arrays import Floats
 from metrics.errors import percent
 
 DF = 5
-MOST_WORKERS, MOST_READS = 300, 60
+MAX_WORKERS, MAX_READS = 300, 60
 """Largest numbers of workers, and of reads of each; of more, evenly chosen ones."""
-LEAST_TIMES = 3.0
+MIN_EXTRA_TIMES = 3.0
 """Smallest extra time, in median times."""
-FEWEST = 5
+MIN_READS = 5
 """Smallest number of reads with extra time for a law."""
 _HOPELESS = 3.0
 """Smallest gain of a class that is refitted with the readers' law free.
@@ -117,24 +117,24 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
     alone = crowd.readers_alone(top.p)
     held = [(value, value) for value in top.p]
     starts = [
-        np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / LEAST_TIMES), 0.0]])
+        np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / MIN_EXTRA_TIMES), 0.0]])
         for pi, q, times in _STARTS
     ]
     best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
     if 2 * (best[1] - alone) <= _HOPELESS:
         return None
     point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)
-    if expit(point[5]) * expit(point[6]) * len(data.worker) < FEWEST:
+    if expit(point[5]) * expit(point[6]) * len(data.worker) < MIN_READS:
         return None
     return ExtraTime(point, 2 * (height - alone), crowd.error(point))
 
 
 def _thinned(data: TimedReads) -> TimedReads:
     """Return some workers and reads of each, evenly chosen, of very many."""
-    every = -(-data.n_workers // MOST_WORKERS)
+    every = -(-data.n_workers // MAX_WORKERS)
     begins = np.searchsorted(data.worker, np.arange(data.n_workers))
     place = np.arange(len(data.worker)) - begins[data.worker]
-    step = np.maximum(1, -(-np.bincount(data.worker) // MOST_READS))[data.worker]
+    step = np.maximum(1, -(-np.bincount(data.worker) // MAX_READS))[data.worker]
     rows = (data.worker % every == 0) & (place % step == 0)
     return data if rows.all() else data.of(rows)
 
@@ -148,7 +148,7 @@ class _Crowd:
     def __init__(self, data: TimedReads, top: MixtureMaximum) -> None:
         self._data = data
         self._log_seconds = data.log_length - data.log_speed
-        self.least = float(np.median(self._log_seconds)) + math.log(LEAST_TIMES)
+        self.least = float(np.median(self._log_seconds)) + math.log(MIN_EXTRA_TIMES)
         short = self._log_seconds < self.least
         reads = np.bincount(data.worker, short) * math.exp(-2 * top.p[2])
         total = np.bincount(data.worker, data.log_speed * short) * math.exp(-2 * top.p[2])

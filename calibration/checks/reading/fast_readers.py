@@ -32,7 +32,7 @@ USUALLY_FAST, BY_CHANCE = 0.04, 0.05
 
 How often as many among so few may be chance, if they are to be told.
 """
-FEWEST_OTHERS = 5
+MIN_OTHERS = 5
 
 
 def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
@@ -46,7 +46,7 @@ def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None
         known &= ~alike.kind.is_careless
     speeds, variances, cut = medians.medians[known], medians.variances[known], math.log(FASTEST)
     fast = speeds > cut
-    if data.unit != "words" or not are_many(speeds) or (~fast).sum() < FEWEST_OTHERS:
+    if data.unit != "words" or not are_many(speeds) or (~fast).sum() < MIN_OTHERS:
         return None
     mu, sigma, error = normal_below(speeds[~fast], variances[~fast], cut)
     reach = float(ndtri((1 + LEVEL) / 2)) * error

@@ -20,8 +20,8 @@ from calibration.models.reading.rows import TimedReads
 from metrics.arrays import Floats, Indices, Ints
 
 FEW_CUT = 0.1
-LEAST_RANGE = 3.0
-LEAST_SLOPE = 0.1
+MIN_RANGE = 3.0
+MIN_SLOPE = 0.1
 """Smallest slope that matters.
 
 Of a smaller one an item of twice the length takes 1.87 to 2.14 times as long, which is near enough.
@@ -32,7 +32,7 @@ _NOTHING = 1e-12
 def check_range_of_lengths(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Warn if items are too alike in length to show whether time follows it."""
     low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
-    if high >= LEAST_RANGE * low:
+    if high >= MIN_RANGE * low:
         return None
     return Finding(
         name="narrow_lengths",
@@ -45,7 +45,7 @@ def check_range_of_lengths(fit: ReadingSpeedFit, data: TimedReads) -> Finding | 
 def check_time_per_item(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Test whether the log of speed is the same whatever the length."""
     slope, p_value = length_slope(data, reading_sample(data).medians)
-    if math.isnan(slope) or abs(slope) <= LEAST_SLOPE:
+    if math.isnan(slope) or abs(slope) <= MIN_SLOPE:
         return None
     more = "more" if slope > 0 else "less"
     return Finding(

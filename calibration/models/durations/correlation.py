@@ -19,15 +19,15 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
 from calibration.models.durations.fit import fit_durations
-from calibration.models.durations.laws import ANYWHERE, LEAST_SPREAD, ExtendedModel
+from calibration.models.durations.laws import ANYWHERE, MIN_SPREAD, ExtendedModel
 from calibration.models.durations.likelihood import log_likelihoods, posterior, posterior_moments
 from calibration.models.durations.maximum import log_normal_values
 from calibration.user_model.model import CORRELATION
 from metrics.arrays import Floats
 
 TOGETHER = "with times away"
-LEAST_WORKERS = 10
-MOST_CORRELATION = 0.99
+MIN_WORKERS = 10
+MAX_CORRELATION = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,13 +108,13 @@ def fit_together(session: CensoredDurations) -> JointDurationFit:
     if away is None:
         raise NotIdentifiedError("times away of the same people are needed, over the same time")
     tops = away_top, session_top = fit_durations(away.totals()), fit_durations(session.totals())
-    if min(away.units, session.units) < LEAST_WORKERS:
-        raise NotIdentifiedError(f"there are fewer than {LEAST_WORKERS} workers with visits")
+    if min(away.units, session.units) < MIN_WORKERS:
+        raise NotIdentifiedError(f"there are fewer than {MIN_WORKERS} workers with visits")
     if not (away_top.sigma and session_top.sigma):
         raise NotIdentifiedError("workers do not differ more than chance explains, in one of both")
     times, sessions = away.totals(), _beside(away, session)
-    end, spreads = math.atanh(MOST_CORRELATION), (math.log(0.05), math.log(4.0))
-    start = [value for optimum in tops for value in (optimum.mu, math.log(max(optimum.sigma, LEAST_SPREAD)))]
+    end, spreads = math.atanh(MAX_CORRELATION), (math.log(0.05), math.log(4.0))
+    start = [value for optimum in tops for value in (optimum.mu, math.log(max(optimum.sigma, MIN_SPREAD)))]
 
     def loss(point: Floats) -> tuple[float, Floats]:
         own = _linked(times, sessions, point)

@@ -15,7 +15,7 @@ from metrics.arrays import Bools, Floats, Indices
 
 Design: TypeAlias = Literal["window", "count"]
 DAY_SECONDS = 86_400.0
-LEAST_SECONDS = 1e-3
+MIN_SECONDS = 1e-3
 """Smallest time at risk of a worker with events: the tables' resolution."""
 
 
@@ -218,7 +218,7 @@ class CensoredDurations:
         """Return n and T of every unit."""
         return WorkerTotals(
             events=self._sum(self.event),
-            seconds=np.maximum(self._sum(self.seconds), LEAST_SECONDS),
+            seconds=np.maximum(self._sum(self.seconds), MIN_SECONDS),
             seen_by_seconds=self.seen_by_seconds,
         )
 

@@ -46,7 +46,7 @@ AWAY = tuple(f"away_{value}_seconds" for value in _VALUES)
 SESSION = tuple(f"session_{value}_seconds" for value in _VALUES)
 METHOD = "marginal likelihood"
 RESAMPLES = 500
-MOST_CUT = 0.1
+MAX_CUT_SHARE = 0.1
 """Largest share of cut intervals at which a fixed count is taken as uncut."""
 ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
 
@@ -237,7 +237,7 @@ def many_cut(exposure: CensoredDurations) -> bool:
 
     Then nobody knows how they would be spread.
     """
-    return exposure.design == "count" and float((~exposure.event).mean()) > MOST_CUT
+    return exposure.design == "count" and float((~exposure.event).mean()) > MAX_CUT_SHARE
 
 
 def fit_durations(totals: WorkerTotals) -> DurationMaximum:

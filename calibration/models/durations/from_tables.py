@@ -33,8 +33,8 @@ Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]
 Dropout: TypeAlias = Literal["study_end", "last_seen"]
 Window: TypeAlias = tuple[datetime, datetime]
 
-MOST_PROMPTED = 0.5
-MOST_EXHAUSTED = 0.9
+MAX_PROMPTED_SHARE = 0.5
+MAX_EXHAUSTED_SHARE = 0.9
 MILLISECONDS = 1000
 
 
@@ -207,7 +207,7 @@ def _exhausted_share(stays: VisitTimes, counted: Bools) -> float:
     if not counted.any():
         raise NotIdentifiedError(f"all {len(stays)} visits were cut as soon as they began")
     share = float(stays.exhausted[counted].mean())
-    if share > MOST_EXHAUSTED:
+    if share > MAX_EXHAUSTED_SHARE:
         raise NotIdentifiedError(
             f"{percent(share)} of the visits ended because nothing was left to read, so how long workers would have "
             "stayed is unknown"
@@ -234,7 +234,7 @@ def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | Non
     if not stays.prompted.any():
         return stays.start, 0
     share = float(stays.prompted.mean())
-    if share > MOST_PROMPTED:
+    if share > MAX_PROMPTED_SHARE:
         raise NotIdentifiedError(
             f"{percent(share)} of the visits were brought by a reminder or an invitation: they say when it was sent, "
             "not when workers come by themselves"

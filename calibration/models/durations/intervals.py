@@ -18,8 +18,8 @@ from calibration.inference.uncertainty import Interval, Replicates, Scale
 from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.likelihood import expansion_per_person
 from calibration.models.durations.maximum import (
-    LEAST_LOG_SIGMA,
-    MOST_LOG_SIGMA,
+    MAX_LOG_SIGMA,
+    MIN_LOG_SIGMA,
     QUANTILES,
     DurationMaximum,
     MeanCurve,
@@ -35,10 +35,10 @@ from metrics.arrays import Floats
 
 FURTHEST = math.log(1e3)
 """Largest ratio of an interval's end to the estimate; further ends are open."""
-MOST_TRIALS = 60
+MAX_TRIALS = 60
 ACCURACY = 1e-4
 GRID = 121
-MOST_LOG = 700.0
+MAX_LOG = 700.0
 """Largest logarithm of a draw; beyond it exp overflows.
 
 Draws from two or three workers may go there.
@@ -89,7 +89,7 @@ class DurationProfile:
         return self._known[level]
 
     def _intervals(self, reach: float) -> tuple[Interval, ...]:
-        log_sd = self.top.mu + (math.log(self.top.sd / self.top.mean) if self.top.sigma else LEAST_LOG_SIGMA)
+        log_sd = self.top.mu + (math.log(self.top.sd / self.top.mean) if self.top.sigma else MIN_LOG_SIGMA)
         mean = self._ends(MeanCurve(), math.log(self.top.mean), reach)
         low, high = self._ends(SdCurve(), log_sd + self.top.sigma**2 / 2, reach)
         quantiles = (
@@ -114,12 +114,12 @@ class DurationProfile:
         log_sd = log_mean + np.log(np.expm1(np.exp(2 * drawn))) / 2
         quantiles = (log_median + place * np.exp(drawn) for place in QUANTILES)
         logs = np.stack([log_mean, log_sd, *quantiles], axis=1)
-        return np.asarray(np.exp(np.clip(logs, -MOST_LOG, MOST_LOG)), dtype=np.float64)
+        return np.asarray(np.exp(np.clip(logs, -MAX_LOG, MAX_LOG)), dtype=np.float64)
 
     @cached_property
     def _drop_at_zero(self) -> float:
         """Return 2 (l_max - l) where everybody has the same mean."""
-        return 2 * (self.top.top.loglik - given_sigma(self.totals, LEAST_LOG_SIGMA, self.top.mu)[0])
+        return 2 * (self.top.top.loglik - given_sigma(self.totals, MIN_LOG_SIGMA, self.top.mu)[0])
 
     @property
     def _may_be_zero(self) -> bool:
@@ -134,8 +134,8 @@ class DurationProfile:
         sure = (
             math.sqrt(max(float(np.linalg.pinv(-self.top.top.hessian)[1, 1]), 0.0)) if self.top.sigma else 5.0
         )
-        low = max(LEAST_LOG_SIGMA, self.top.log_sigma - 8 * sure)
-        high = min(MOST_LOG_SIGMA, self.top.log_sigma + 8 * sure)
+        low = max(MIN_LOG_SIGMA, self.top.log_sigma - 8 * sure)
+        high = min(MAX_LOG_SIGMA, self.top.log_sigma + 8 * sure)
         log_sigmas = np.linspace(low, high, GRID)
         rows, mu = [], self.top.mu
         for log_sigma in log_sigmas:
@@ -157,9 +157,9 @@ class DurationProfile:
         outside, at_outside = math.inf, math.inf
         trial, slope = self._first_step(curve, reach)
         before = 0.0
-        for _ in range(MOST_TRIALS):
+        for _ in range(MAX_TRIALS):
             guess = log_sigma + slope * sign * (trial - before)
-            guess = min(max(guess, LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
+            guess = min(max(guess, MIN_LOG_SIGMA), MAX_LOG_SIGMA)
             there = along(self.totals, curve, estimate + sign * trial, guess)
             root = math.sqrt(max(2 * (self.top.top.loglik - there.top.loglik), 0.0))
             log_sigma, before = there.log_sigma, trial
@@ -170,7 +170,7 @@ class DurationProfile:
             else:
                 outside, at_outside = trial, root
             if math.isinf(outside):
-                if trial > FURTHEST or there.log_sigma >= MOST_LOG_SIGMA:
+                if trial > FURTHEST or there.log_sigma >= MAX_LOG_SIGMA:
                     return None
                 trial = 2 * trial if root < reach / 2 else trial * (1.02 * reach / root)
                 continue
@@ -226,7 +226,7 @@ class WorkerBootstrap:
         That of S begins at 0 where resamples have no spread.
         """
         mean, (low, high), *quantiles = self._replicates.intervals(level)
-        least = math.exp(LEAST_LOG_SIGMA) * self.top.mean
+        least = math.exp(MIN_LOG_SIGMA) * self.top.mean
         return mean, (0.0 if low is not None and low < 2 * least else low, high), *quantiles
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
@@ -254,4 +254,4 @@ class WorkerBootstrap:
                 fit = maximum(self.totals, counts, start, known)
             except NotIdentifiedError:
                 continue
-            yield log_normal_values(fit.mu, max(fit.sigma, math.exp(LEAST_LOG_SIGMA)))
+            yield log_normal_values(fit.mu, max(fit.sigma, math.exp(MIN_LOG_SIGMA)))

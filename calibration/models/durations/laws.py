@@ -30,14 +30,14 @@ ANYWHERE = (-1e3, 1e3)
 """Bounds of the logarithm of a time."""
 SPREADS = (math.log(0.1), math.log(4.0))
 """Bounds of log sigma."""
-LEAST_SPREAD = 0.2
+MIN_SPREAD = 0.2
 """Smallest sigma at which a search begins."""
 MeanGrid: TypeAlias = tuple[Floats, Floats]
 """Logs of means (g,), and the share of people at each (g,)."""
 Density: TypeAlias = Callable[[Floats, Floats], Floats]
 """Log density of log means (g,) at parameters (p,), up to a constant."""
 GAMMA = "gamma"
-_FINEST, _COARSEST, _MOST_NODES = 0.03, 0.1, 400
+_FINEST, _COARSEST, _MAX_NODES = 0.03, 0.1, 400
 _BELOW, _ABOVE = 3.0, 7.0
 TINY = 1e-300
 _GAMMA_SHAPE = (math.log(0.3), math.log(100.0))
@@ -232,7 +232,7 @@ def grid_points(totals: WorkerTotals) -> Floats:
     low = float(np.log(totals.seconds / (totals.events + 1)).min()) - _BELOW
     high = float(np.log(totals.seconds).max()) + _ABOVE
     apart = min(max(1.2 / math.sqrt(max(float(totals.events.max()), 1.0)), _FINEST), _COARSEST)
-    return np.linspace(low, high, min(int((high - low) / apart) + 1, _MOST_NODES))
+    return np.linspace(low, high, min(int((high - low) / apart) + 1, _MAX_NODES))
 
 
 def masses(log_mean: Floats, density: Density, point: Floats) -> Floats:
@@ -303,7 +303,7 @@ def gamma_rates(totals: WorkerTotals, optimum: DurationMaximum) -> ExtendedModel
     def each(point: Floats) -> Floats:
         return gamma_log_likelihoods(totals, float(point[0]), math.exp(point[1]))
 
-    shape = max(optimum.sigma, LEAST_SPREAD) ** -2 + 0.5
+    shape = max(optimum.sigma, MIN_SPREAD) ** -2 + 0.5
     point, loglik = maximise_log_likelihood(
         each, (optimum.mu + math.log(shape), math.log(shape)), (ANYWHERE, _GAMMA_SHAPE)
     )

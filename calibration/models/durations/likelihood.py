@@ -28,7 +28,7 @@ The error of a person's log-likelihood is then below 1e-6 up to a sigma of 3.
 """
 BLOCK = 1024
 """Number of people computed at once, whose nodes fit a processor's cache."""
-LEAST_SEEN = 1e-12
+MIN_SEEN_PROBABILITY = 1e-12
 """Smallest probability to be seen, which keeps the search finite.
 
 It may pass through populations of which hardly anybody would be seen.
@@ -253,7 +253,7 @@ def _truncated(
     times, which = np.unique(tau[finite], return_inverse=True)
     counted = np.bincount(which, weights[finite])
     none = _each(np.zeros(len(times)), times, mu, log_sigma)
-    seen = np.maximum(-np.expm1(none.loglik), LEAST_SEEN)
+    seen = np.maximum(-np.expm1(none.loglik), MIN_SEEN_PROBABILITY)
     odds = np.exp(none.loglik) / seen
     outer = none.gradient[:, None] * none.gradient
     hessian = odds * (none.hessian + outer * (1 + odds))

@@ -20,13 +20,13 @@ from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.likelihood import LogLikelihoodExpansion, PersonExpansion, expansion
 from metrics.arrays import Floats
 
-LEAST_LOG_SIGMA = math.log(1e-3)
-MOST_LOG_SIGMA = math.log(4.0)
+MIN_LOG_SIGMA = math.log(1e-3)
+MAX_LOG_SIGMA = math.log(4.0)
 LONGEST_STEP = 2.0
 QUARTILE = 0.6744897501960817
 QUANTILES = (0.0, -QUARTILE, QUARTILE)
 """Median and quartiles of the standard normal law."""
-_LEAST, _MOST = np.array([-np.inf, LEAST_LOG_SIGMA]), np.array([np.inf, MOST_LOG_SIGMA])
+_LOWER_BOUNDS, _UPPER_BOUNDS = np.array([-np.inf, MIN_LOG_SIGMA]), np.array([np.inf, MAX_LOG_SIGMA])
 _RULE = StoppingRule(least_promise=1e-11, most_steps=200)
 _RULE_ALONG = StoppingRule(least_promise=1e-9, most_steps=200)
 _RULE_IN_MU = StoppingRule(least_promise=1e-7, least_gain=-math.inf, most_steps=50, slack=1e-12)
@@ -51,7 +51,7 @@ class DurationMaximum:
     @property
     def sigma(self) -> float:
         """Spread sigma, 0 at the lower bound."""
-        return 0.0 if self.log_sigma <= LEAST_LOG_SIGMA else math.exp(self.log_sigma)
+        return 0.0 if self.log_sigma <= MIN_LOG_SIGMA else math.exp(self.log_sigma)
 
     @property
     def mean(self) -> float:
@@ -108,7 +108,7 @@ def maximum(
     def look(at: Floats) -> LogLikelihoodExpansion:
         return expansion(totals, at[0], at[1], weights, known if at is begin else None)
 
-    optimum = maximise_newton(look, begin, _step, _RULE, (_LEAST, _MOST))
+    optimum = maximise_newton(look, begin, _step, _RULE, (_LOWER_BOUNDS, _UPPER_BOUNDS))
     if not optimum.arrived:
         raise NotIdentifiedError(
             "the search for the likeliest distribution does not end; look for impossible durations"
@@ -138,8 +138,8 @@ def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
 
     What it promises is taken relative to the log-likelihood, of which rounding leaves that much.
     """
-    leaves = (point[1] <= LEAST_LOG_SIGMA and here.gradient[1] < 0) or (
-        point[1] >= MOST_LOG_SIGMA and here.gradient[1] > 0
+    leaves = (point[1] <= MIN_LOG_SIGMA and here.gradient[1] < 0) or (
+        point[1] >= MAX_LOG_SIGMA and here.gradient[1] > 0
     )
     free = 1 if leaves else 2
     gradient, hessian = here.gradient[:free], here.hessian[:free, :free]
@@ -152,7 +152,7 @@ def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
 
 
 def _checked(found: DurationMaximum) -> DurationMaximum:
-    if found.log_sigma >= MOST_LOG_SIGMA:
+    if found.log_sigma >= MAX_LOG_SIGMA:
         raise NotIdentifiedError(
             "the workers differ beyond any log-normal distribution (its sigma would exceed 4): "
             "too few durations, or times in different units"
@@ -243,7 +243,7 @@ def along(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: 
         np.array([log_sigma]),
         _step_along,
         _RULE_ALONG,
-        (_LEAST[1:], _MOST[1:]),
+        (_LOWER_BOUNDS[1:], _UPPER_BOUNDS[1:]),
     )
     found = float(optimum.point[0])
     return DurationMaximum(mu=value - curve.shift(found)[0], log_sigma=found, top=optimum.place.expansion)
@@ -267,7 +267,7 @@ class _OnCurve(NamedTuple):
 
 def _step_along(point: Floats, here: _OnCurve) -> tuple[Floats, float]:
     whole = np.clip(here.slope / max(abs(here.bend), 1e-8), -LONGEST_STEP, LONGEST_STEP)
-    whole = np.clip(point + whole, LEAST_LOG_SIGMA, MOST_LOG_SIGMA) - point
+    whole = np.clip(point + whole, MIN_LOG_SIGMA, MAX_LOG_SIGMA) - point
     return whole, abs(here.slope * float(whole[0]))
 
 

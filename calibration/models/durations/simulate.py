@@ -30,7 +30,7 @@ Within: TypeAlias = Literal["exponential", "weibull", "gamma", "log_normal"]
 ORIGIN = pd.Timestamp("2026-03-02T00:00:00Z")
 _DAY = 86400
 _BLOCK = 16
-_MOST_VISITS = 100_000
+_MAX_VISITS = 100_000
 _ANSWER_SECONDS = 3600.0
 
 
@@ -244,7 +244,7 @@ def _sessions(
         blocks.append(_Sessions(follow, start, end, (material < wanted).ravel(), prompted.ravel()))
         at[going] = times[:, -1, 1]
         going = going[at[going] < follows.ended[going]]
-        if len(blocks) * _BLOCK > _MOST_VISITS:
+        if len(blocks) * _BLOCK > _MAX_VISITS:
             raise ValueError("a worker would make more than 100,000 visits; choose longer times away")
     sessions = _Sessions(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
     return sessions.where(np.argsort(sessions.follow, kind="stable"))

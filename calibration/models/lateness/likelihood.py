@@ -23,7 +23,7 @@ from metrics.arrays import Floats
 
 TOLERANCE = 1e-12
 _RULE = StoppingRule(least_promise=TOLERANCE, most_halvings=100)
-SMALLEST_LOG = -700.0
+MIN_LOG = -700.0
 """Logarithm of the smallest decay above 0 in the search."""
 
 
@@ -82,7 +82,7 @@ def certain_decay(level: Floats, question_counts: Floats, useful: Floats) -> flo
         return 0.0
     if (useful == question_counts).all():
         return 1.0
-    steepest = SMALLEST_LOG / float(level.max())
+    steepest = MIN_LOG / float(level.max())
     return math.exp(
         brentq(
             lambda log_decay: _gradient(log_decay, 0.0, level, question_counts, useful)[0],

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import fdtri
 
 from calibration.inference.choice import (
-    LARGEST_SCALED_SLOPE,
+    MAX_SCALED_SLOPE,
     DavidsonFit,
     Votes,
     choice_probabilities,
@@ -49,7 +49,7 @@ UNRELATED = 0.05
 
 So often judgments that have nothing to do with M would give a number.
 """
-LEAST_DF = 6
+MIN_DF = 6
 """Smallest degrees of freedom of that test.
 
 The design effect of two topics says too little to refuse by.
@@ -429,7 +429,7 @@ def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
     """
     differences = pairs.differences(profile.kappa)
     spread = np.sqrt(differences**2 @ pairs.votes.total / pairs.votes.total.sum())
-    endless = np.abs(profile.slope) * spread >= SEPARATED * LARGEST_SCALED_SLOPE
+    endless = np.abs(profile.slope) * spread >= SEPARATED * MAX_SCALED_SLOPE
     if not endless[profile.best]:
         return
     kappa = profile.kappa[endless]
@@ -446,7 +446,7 @@ def _check_relation(details: Mapping[str, float], clusters: DesignEffects) -> No
     A slope and a kappa that explain nothing are refused.
     """
     ratio = details["lr_no_relation"] / max(1.0, clusters.slope)
-    bound = 2 * float(fdtri(2, max(clusters.df, LEAST_DF), 1 - UNRELATED))
+    bound = 2 * float(fdtri(2, max(clusters.df, MIN_DF), 1 - UNRELATED))
     if ratio < bound:
         raise NotIdentifiedError(
             f"{NOTHING_SHOWS} to these people, at any patience (likelihood ratio {ratio:.1f} over no relation, "

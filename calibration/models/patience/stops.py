@@ -39,7 +39,7 @@ says nothing about patience.
 """
 SHORTEST_SCREEN = 20.0
 """Smallest length of a screen, in counted characters; below are words."""
-FEWEST_STOPS = 8
+MIN_STOPS = 8
 """Smallest number of stops whose common divisor is no accident."""
 RESAMPLES = 1000
 CELLS_AT_ONCE = 200_000
@@ -212,7 +212,7 @@ def screen_step(stops: Floats) -> float | None:
     """
     places = np.unique(np.round(stops))
     places = places[places > 0]
-    if len(stops) < FEWEST_STOPS or not len(places):
+    if len(stops) < MIN_STOPS or not len(places):
         return None
     step = float(np.diff(places, prepend=0.0).min())
     off = np.abs(stops - step * np.round(stops / step))

@@ -14,7 +14,7 @@ import numpy as np
 from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS
 from metrics.arrays import Floats
 
-SMALLEST_SINGULAR_VALUE = 1e-8
+MIN_SINGULAR_VALUE = 1e-8
 """Smallest singular value of independent columns, relative to the largest.
 
 Of columns scaled to one length.
@@ -76,7 +76,7 @@ def _cell(name: str) -> str:
 
 def _rank(scaled: Floats) -> int:
     values = np.linalg.svd(scaled, compute_uv=False)
-    return int((values > SMALLEST_SINGULAR_VALUE * values[0]).sum())
+    return int((values > MIN_SINGULAR_VALUE * values[0]).sum())
 
 
 def _combination(names: tuple[str, ...], place: int, tied: dict[int, float]) -> str:

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 MU, SIGMA = NAMES = ("reading_speed_mu", "reading_speed_sigma")
 SCALES = (Scale.IDENTITY, Scale.LOG)
-LEAST_WORKERS = 3
-_LEAST_SPREAD_SE = 2.0
+MIN_WORKERS = 3
+_MIN_SPREAD_SE = 2.0
 _ONE_SPEED = 0.02
 """Largest difference of log speeds that count as equal: 2 % from rounded times."""
-MOST_DRAWN, MOST_ROWS, LEAST_STUDIES = 200, 300_000, 5
+MAX_READS_A_WORKER, MAX_ROWS, MIN_STUDIES = 200, 300_000, 5
 """Limits of a simulation: reads of a worker, rows in all, and fewest studies.
 
 The error of a median of so many reads is nothing beside sigma.
@@ -126,12 +126,12 @@ class ReadingSpeedFit(CalibrationResult):
         With as many reads of each worker.
 
         An interrupted read is cut at a uniform share of its time. Every study has people of its own; the errors of their medians come
-        from `MOST_ROWS` drawn reads, or from five studies where these are more, and are taken again by later studies.
+        from `MAX_ROWS` drawn reads, or from five studies where these are more, and are taken again by later studies.
         """
         (mu, sigma), kept = self.estimates, self.summaries
-        share = np.minimum(1.0, MOST_DRAWN / (kept.complete + kept.cut))
+        share = np.minimum(1.0, MAX_READS_A_WORKER / (kept.complete + kept.cut))
         complete, cut_reads = (np.ceil(share * of).astype(np.intp) for of in (kept.complete, kept.cut))
-        drawn = min(studies, max(LEAST_STUDIES, MOST_ROWS // int((complete + cut_reads).sum())))
+        drawn = min(studies, max(MIN_STUDIES, MAX_ROWS // int((complete + cut_reads).sum())))
         reads = np.tile(complete + cut_reads, drawn)
         worker = np.repeat(np.arange(len(reads)), reads)
         place = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
@@ -251,7 +251,7 @@ def fit_timed_reads(data: TimedReads) -> ReadingSpeedFit:
     _, medians, top = reading_sample(data)
     fit = None if top is None else fit_mixture(top)
     spread = medians.cov if fit is None else fit.cov
-    if not np.isfinite(spread).all() or math.sqrt(spread[1, 1]) > _LEAST_SPREAD_SE:
+    if not np.isfinite(spread).all() or math.sqrt(spread[1, 1]) > _MIN_SPREAD_SE:
         raise NotIdentifiedError(
             f"the speeds of {data.n_workers} workers differ by no more than chance: their spread is not known"
         )
@@ -305,16 +305,16 @@ def check_identified(data: TimedReads) -> None:
         raise NotIdentifiedError(
             f"no read of an iUnit, update or entry of a list with a number of {data.unit} can be used{left_out}"
         )
-    if (complete > 0).sum() < LEAST_WORKERS:
+    if (complete > 0).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
-            f"{(complete > 0).sum()} workers read something to its end, {LEAST_WORKERS} are needed{left_out}"
+            f"{(complete > 0).sum()} workers read something to its end, {MIN_WORKERS} are needed{left_out}"
         )
-    if (complete > 1).sum() < LEAST_WORKERS:
+    if (complete > 1).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
-            f"fewer than {LEAST_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
+            f"fewer than {MIN_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
             "far one worker's reads do"
         )
-    if (~np.isnan(worker_medians(data))).sum() < LEAST_WORKERS:
+    if (~np.isnan(worker_medians(data))).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
             "more than half of what nearly every worker read was interrupted by the end of a visit"
         )

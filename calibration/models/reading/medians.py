@@ -20,8 +20,8 @@ from metrics.arrays import Floats, Indices
 
 MEDIAN_VARIANCE = math.pi / 2
 MAD_TO_SD = 1.4826
-_LEAST_TAU = 0.02
-_LEAST_SHARE = 1e-3  # of sigma in the spread of medians; stands for "none"
+_MIN_TAU = 0.02
+_MIN_SHARE = 1e-3  # of sigma in the spread of medians; stands for "none"
 _TIE = 1e-9
 _MUCH_ALIKE = 4
 """Largest ratio of cells to reads in a table of workers by reads."""
@@ -144,9 +144,7 @@ def residual_scale(data: TimedReads, medians: Floats) -> float:
     rows = ~data.cut & (complete[data.worker] > 1) & (residual > 0)
     n = complete[data.worker[rows]]
     stretch = np.where(n % 2 == 0, 1 + 1.6 * (n - 1) / n**2, 1.0)
-    return (
-        max(MAD_TO_SD * float(np.median(residual[rows] * stretch)), _LEAST_TAU) if rows.any() else _LEAST_TAU
-    )
+    return max(MAD_TO_SD * float(np.median(residual[rows] * stretch)), _MIN_TAU) if rows.any() else _MIN_TAU
 
 
 def normal_population(
@@ -167,14 +165,14 @@ def normal_population(
         How often each counts; once by default.
     """
     weights = np.ones_like(y) if weights is None else weights
-    spread = max(float(y.std()), _LEAST_TAU)
+    spread = max(float(y.std()), _MIN_TAU)
 
     def loss(log_sigma: Floats) -> float:
         mu, total = _mean_and_variance(y, variances, weights, math.exp(log_sigma[0]))
         return _deviance(y, mu, weights, total) / 2 + 0.5 * math.log(float((weights / total).sum()))
 
     start = math.log(math.sqrt(max(spread**2 - float(variances.mean()), 0.04 * spread**2)))
-    bounds = [(math.log(_LEAST_SHARE * spread), math.log(10 * spread))]
+    bounds = [(math.log(_MIN_SHARE * spread), math.log(10 * spread))]
     found = minimize(loss, [start], method="L-BFGS-B", bounds=bounds)
     sigma = math.exp(float(found.x[0]))
     mu, total = _mean_and_variance(y, variances, weights, sigma)

@@ -42,8 +42,8 @@ _WORKERS_AT_FIRST = 300
 _STEP = 1e-5
 _DECREMENT = 1e-4
 _ROUGH, _FINE = 1e-2, 1e-4
-_LEAST_SIGMA = 0.02
-_LEAST_VARIANCE = 1e-6
+_MIN_SIGMA = 0.02
+_MIN_VARIANCE = 1e-6
 _FAR = 20.0
 """Largest absolute log sigma or log tau of a maximum.
 
@@ -141,7 +141,7 @@ class MixtureLikelihood:
         """
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
-        own_weight = 1 / max(start.sigma, _LEAST_SIGMA) ** 2
+        own_weight = 1 / max(start.sigma, _MIN_SIGMA) ** 2
         medians = np.where(known, start.medians, start.mu)
         centre = (weight * medians + own_weight * start.mu) / (weight + own_weight)
         rows = _binned(data, start.tau) if many else _Rows(data, np.ones(len(data.worker)), many=False)
@@ -156,7 +156,7 @@ class MixtureLikelihood:
         sigma = math.exp(p[1])
         score = self.terms(p)[1]
         mean = sigma * score[:, 0]
-        variance = np.maximum(score[:, 1] + 1 - mean**2, _LEAST_VARIANCE)
+        variance = np.maximum(score[:, 1] + 1 - mean**2, _MIN_VARIANCE)
         return MixtureLikelihood(self._rows, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances)
 
     def covering(self, low: Floats, high: Floats) -> "MixtureLikelihood":
@@ -340,16 +340,16 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
         How much each worker counts; once by default.
     """
     weights = np.ones(data.n_workers) if weights is None else weights
-    p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
+    p = np.array([start.mu, math.log(max(start.sigma, _MIN_SIGMA)), math.log(start.tau), -2.5, -2.5])
     many = len(data.worker) > MANY_ROWS
     likelihood = MixtureLikelihood.around_medians(data, start, many=many)
     every = max(1, data.n_workers // _WORKERS_AT_FIRST) if many else 1
     first = likelihood if every == 1 else _thinned(data, start, every)
     p = _maximised(_at(first, p), weights[::every], _ROUGH).p
-    if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
+    if not np.isfinite(p).all() or math.exp(p[1]) < _MIN_SIGMA:
         return None
     top = _maximised(_at(likelihood.around_posterior(p), p), weights, _FINE)
-    return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _LEAST_SIGMA else None
+    return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _MIN_SIGMA else None
 
 
 def _at(likelihood: MixtureLikelihood, p: Floats) -> MixtureMaximum:

@@ -1,1 +1,1 @@
-"""Commands about judges that are no people: what to ask them, how they are run, how their answers come into tables."""
+"""Commands about automatic judges: prompts, runs, and answers as tables."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrics.errors import percent
-from study_app.cli.options import COUNT, LEVEL, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.options import COUNT, LEVEL, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.plan.options import (
     PlanOptions,
     check_not_true_value,
@@ -18,7 +18,7 @@ from study_app.cli.plan.wording import PlanWording, exact_percent
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign
-    from calibration.plan.simulation import JudgePopulation
+    from calibration.plan.votes import JudgePopulation
     from metrics.agreement.agreement import Ties
 
 PAIR_SIZES = {
@@ -30,7 +30,10 @@ PAIR_SIZES = {
 TASTE = 0.6
 """Default taste of people who judge several queries."""
 HELPFUL = ("queries",)
-"""Sizes that narrow intervals: more pairs and workers say nothing about other queries."""
+"""Sizes that narrow intervals.
+
+More pairs and workers say nothing about other queries.
+"""
 DEFAULT_WIDTH = 0.1
 MAX_WIDTH = 1.0
 """Widest interval of an agreement; agreements lie between 0 and 1."""
@@ -46,7 +49,7 @@ def fixed_sizes(words: dict[str, tuple[str, str]], vary: str, options: Any) -> s
 class PairSizes:
     """Sizes of a study of pairs."""
 
-    queries: int = option(type=click.IntRange(2, MOST), default=25, help="Number of queries.")
+    queries: int = option(type=click.IntRange(2, MAX_COUNT), default=25, help="Number of queries.")
     pairs: int = option(
         type=COUNT,
         default=21,
@@ -122,7 +125,7 @@ class JudgedSizes(PairSizes):
     @property
     def people(self) -> "JudgePopulation":
         """Population of the judges."""
-        from calibration.plan.simulation import JudgePopulation
+        from calibration.plan.votes import JudgePopulation
 
         usual = TASTE if self.queries_a_worker > 1 else 0.0
         return JudgePopulation(
@@ -194,9 +197,9 @@ class AgreementGuess:
 @click.command("agreement")
 @with_options(guess=AgreementGuess, sizes=JudgedSizes, common_options=AgreementPlanOptions)
 def agreement(*, guess: AgreementGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
-    """Find the queries, pairs and workers that make the agreement of one measure known well enough.
+    """Find the size of a study in which the agreement of one measure is known well.
 
-    By default: at how many queries is its 95 % interval at most 10 points wide?
+    By default it finds the number of queries at which the 95 % interval of the agreement is at most 10 points wide.
     """
     true, tell_from = guess.true, guess.tell_from
     check_not_true_value("--tell-from", tell_from, true)
@@ -227,10 +230,10 @@ class DifferenceGuess:
 @click.command("difference")
 @with_options(guess=DifferenceGuess, sizes=JudgedSizes, common_options=AgreementPlanOptions)
 def difference(*, guess: DifferenceGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
-    """Find the queries, pairs and workers that tell the agreements of two measures apart.
+    """Find the size of a study that distinguishes the agreements of two measures.
 
-    By default: at how many queries do four of five studies find that one measure agrees with people better than the
-    other (t test over queries and people at 5 %, two-sided)?
+    By default it finds the number of queries at which four of five studies show that one measure agrees with people
+    better than the other (t test over queries and people at 5 %, two-sided).
     """
     from calibration.plan.agreement import DifferenceDesign
 

@@ -11,7 +11,7 @@ import click
 
 from study_app.cli.options import (
     LEVEL,
-    MOST,
+    MAX_COUNT,
     POSITIVE,
     ComputeOptions,
     FiniteFloat,
@@ -54,7 +54,8 @@ class PlanOptions(ComputeOptions, Printed):
     vary: str = ""
     studies: int = 0
     width: float | None = option(
-        type=POSITIVE, help="Find the size at which the 95 % interval is at most this wide, from end to end."
+        type=POSITIVE,
+        help="Find the size at which the 95 % interval is at most this wide, from end to end, in the unit of --true.",
     )
     sure: float = option(
         type=FiniteFloat(0, 1, min_open=True),
@@ -62,7 +63,7 @@ class PlanOptions(ComputeOptions, Printed):
         help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
     )
     power: float | None = option(
-        type=LEVEL, help="Find the size at which this share of studies finds what is true."
+        type=LEVEL, help="Find the size at which this share of studies finds the true effect."
     )
     seed: int = seed_option()
     figure: Path | None = option(
@@ -172,7 +173,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
             metavar="FILE",
             is_eager=True,
             callback=fill_in,
-            help="A study file: its sizes are the defaults here, and the answer says minutes and money.",
+            help="Study file whose sizes become the defaults; the answer then has minutes and costs.",
         )
         task: str | None = option(
             metavar="NAME",
@@ -182,7 +183,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
         )
         vary: str = one_of(*sizes, help="Size that may change; the others stay as they are given.")
         studies: int = option(
-            type=click.IntRange(20, MOST),
+            type=click.IntRange(20, MAX_COUNT),
             default=simulated,
             help="Simulated studies of each size: more is slower and steadier.",
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import percent
-from study_app.cli.options import COUNT, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.options import COUNT, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, fixed_sizes
 from study_app.cli.plan.options import (
     PlanOptions,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from calibration.plan.streams import What
 
 WIDTH_OF_TRUTH = 0.4
-"""Default width of an interval as a share of the parameter: about 0.8 to 1.2 times it."""
+"""Default width of an interval as a share of the parameter."""
 MIN_TEXT_SHARE = 0.5
 """Shortest text as a share of L; shorter texts show nothing of patience."""
 
@@ -66,16 +66,16 @@ class PatienceGuess:
     common_options=plan_options(sizes=tuple(PAIR_SIZES), simulated=100, kinds=("summary_pairs",)),
 )
 def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOptions) -> None:
-    """Find the queries, pairs and workers that estimate the patience L from preferences.
+    """Find the size of a study that estimates the patience L from preferences.
 
-    By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.
+    By default it finds the number of queries at which the 95 % interval of L is at most 0.4 L wide. There are at most 21 pairs a query.
     """
     from calibration.models.patience.simulate import SimulatedJudges
-    from calibration.plan.patience import MOST_PAIRS, PatienceDesign
+    from calibration.plan.patience import MAX_PAIRS, PatienceDesign
 
     true, text_chars, tell_from = guess.true, guess.text_chars, guess.tell_from
-    if sizes.pairs > MOST_PAIRS:
-        raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
+    if sizes.pairs > MAX_PAIRS:
+        raise click.BadParameter(f"at most {MAX_PAIRS}", param_hint="--pairs")
     check_not_true_value("--tell-from", tell_from, true)
     if text_chars < MIN_TEXT_SHARE * true:
         raise click.UsageError(
@@ -134,7 +134,7 @@ class AwayGuess:
         help="Plan for M_A, or for S_A, which needs about four times as many people.",
     )
     tell_from: float | None = tell_from_option(type=POSITIVE, metavar="HOURS")
-    workers: int = option(type=click.IntRange(2, MOST), default=60, help="People who follow a stream.")
+    workers: int = option(type=click.IntRange(2, MAX_COUNT), default=60, help="People who follow a stream.")
     days: int = option(type=COUNT, default=10, help="Days of the stream that each follows it.")
 
 
@@ -144,9 +144,9 @@ class AwayGuess:
     common_options=plan_options(sizes=tuple(AWAY_SIZES), simulated=200, kinds=("stream_visits",)),
 )
 def away(*, guess: AwayGuess, common_options: PlanOptions) -> None:
-    """Find the workers and days that estimate M_A, the mean time that people stay away.
+    """Find the size of a study that estimates M_A, the mean time away.
 
-    By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
+    By default it finds the number of workers at which the 95 % interval of M_A is at most 0.4 M_A wide.
     """
     from calibration.plan.streams import AwayDesign
 
@@ -198,9 +198,9 @@ class SilenceGuess:
         help="Expected S_0, relative to a gain of 1: 0.4 means that five quiet silent days make up for two relevant "
         "pushes. With 0, and --width, the chance is that of a false find.",
     )
-    workers: int = option(type=click.IntRange(2, MOST), default=100, help="People who judge.")
+    workers: int = option(type=click.IntRange(2, MAX_COUNT), default=100, help="People who judge.")
     pairs: int = option(type=COUNT, default=20, help="Pairs of streams that each judges.")
-    topics: int = option(type=click.IntRange(2, MOST), default=40, help="Interest profiles.")
+    topics: int = option(type=click.IntRange(2, MAX_COUNT), default=40, help="Interest profiles.")
     days: int = option(type=COUNT, default=10, help="Days that a pair of streams shows.")
     silent: float = option(
         type=FiniteFloat(0, 1), default=0.25, help="Share of silent days: 0.25 in TREC 2015."
@@ -224,9 +224,10 @@ class SilenceGuess:
     common_options=plan_options(sizes=tuple(SILENCE_SIZES), simulated=100, kinds=("stream_pairs",)),
 )
 def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
-    """Find the workers and pairs that decide whether silence on silent days is worth something: ELG-1 or ELG-0.
+    """Find the size of a study that shows whether silence on silent days has value.
 
-    By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
+    That decides between ELG-1 and ELG-0. By default it finds the number of workers at which four of five studies print
+    "reward supported" (S_0 above 0, one-sided at 5 %).
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign

@@ -1,9 +1,9 @@
-"""Printed answer of `prefcal plan`: a sentence, the yield of the plan as given, and a table."""
+"""Printed answer of `prefcal plan`: a sentence, the plan as given, and a table."""
 
 import math
 from collections.abc import Iterator, Sequence
 
-from calibration.plan.search import LARGEST_FACTOR, Plan, PrecisionGoal
+from calibration.plan.search import MAX_FACTOR, Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
 from metrics.errors import percent
 from study_app.cli.output import WIDTH, Cell, table_text, terminal_width, wrapped
@@ -164,12 +164,12 @@ def _advice(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
     largest = result.rows[-1]
     if (
         result.vary in question.helpful
-        and largest.size >= LARGEST_FACTOR * result.asked
+        and largest.size >= MAX_FACTOR * result.asked
         and _still_helps(result)
         and not _has_no_interval(question, largest)
     ):
         more = max(wish.guess(largest), largest.size + 1)
-        if more <= LARGEST_FACTOR * largest.size:
+        if more <= MAX_FACTOR * largest.size:
             return f"Begin with more: --{result.vary.replace('_', '-')} {_rounded_up(more)}."
     others = [f"--vary {name}" for name in question.helpful if name != result.vary]
     return f"Change another size: {' or '.join(others)}." if others else "Ask for less."
@@ -181,7 +181,10 @@ def _has_no_interval(question: PlanWording, row: PlanRow) -> bool:
 
 
 def _still_helps(result: Plan) -> bool:
-    """Return whether the largest size detects distances a sixth smaller than half of it does."""
+    """Return whether the largest size still detects clearly smaller distances.
+
+    A sixth smaller than those of half its size, at least.
+    """
     largest = result.rows[-1]
     smaller = [row for row in result.rows if 2 * row.size <= largest.size]
     return not smaller or not smaller[-1].detectable < ENOUGH_HELP * largest.detectable

@@ -56,7 +56,7 @@ class RankOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RankFolder:
-    """Where the results go, if anywhere."""
+    """Folder for results, if any."""
 
     folder: str | None = output_folder(
         "Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
@@ -67,9 +67,9 @@ class RankFolder:
 @click.argument("tables", type=click.Path())
 @with_options(choices=RankOptions, printed=Printed, out=RankFolder)
 def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder) -> None:
-    """Say which system people prefer, from the judgments in TABLES, a folder as prefcal export writes it.
+    """Rank systems by the judgments of people in TABLES.
 
-    For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
+    TABLES is a folder as prefcal export writes it. For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
     the same) and the ranks that the judgments leave open; systems that cannot be told apart share a range. ranking.csv (-o DIR) has the
     worth too: log odds of Davidson's model, with ties and an effect of the side.
 
@@ -124,7 +124,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
 
 
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
-    """Yield the answer and a table for every task, then what intervals and ranks promise."""
+    """Yield the answer and a table for every task, then how to read them."""
     share = f"{100 * ranking.level:.4g} %"
     if ranking.is_of_topics:
         yield from _lines_within(ranking, share)
@@ -180,7 +180,7 @@ def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
 
 
 def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
-    """Return which system people prefer, or why nobody can say."""
+    """Return the preferred system, or why it is unknown."""
     from metrics.errors import join_names
     from study_app.cli.results.agree_table import percent, percent_range
 

@@ -1,4 +1,4 @@
-"""`prefcal export`, `prefcal features` and `prefcal check`: a folder of tables, written or looked at."""
+"""Commands `prefcal export`, `features` and `check`: folders of tables."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from study_app.export import ExportSummary
     from study_app.store.database import Database
 
-MOST_DAMAGE = 5
+MAX_DAMAGE_FAULTS = 5
 """So many of the places where a file is damaged are shown; SQLite knows hundreds of one torn page."""
 
 
 @click.command(name="export")
 @click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
-@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="The folder to write, as DIR.")
+@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="Folder to write, in place of DIR.")
 @click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @click.option(
@@ -54,10 +54,10 @@ def export(
     exact_times: bool,
     replace_real: bool,
 ) -> None:
-    """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
+    """Write the tables of a study into DIR, as CSV, with study.json.
 
-    DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
-    real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
+    Large tables are written as Parquet too. DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
+    real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a view of results: study.json of each later export tells of it.
     All times of a worker are moved by one amount below an hour, so that they do not lead back to a platform's list.
     docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
@@ -115,7 +115,10 @@ def export(
 
 
 def refuse_damaged(store: "Database") -> None:
-    """Raise `InputError` for a file of which a part cannot be read, or could be missing in silence."""
+    """Raise `InputError` for a SQLite file that is damaged.
+
+    Parts of it could be missing without notice.
+    """
     from metrics.errors import Fault, InputError
     from study_app.store.backups.sqlite import damage
     from study_app.store.check import RESTORE
@@ -128,12 +131,15 @@ def refuse_damaged(store: "Database") -> None:
                 f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults
             ]
             raise InputError(
-                [Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]]
+                [
+                    Fault(problem=problem, cure=RESTORE, path=str(file))
+                    for problem in shown[:MAX_DAMAGE_FAULTS]
+                ]
             )
 
 
 def _described(summary: "ExportSummary") -> str:
-    """Return what was exported: rows of each table, people, repeats, logs."""
+    """Describe an export: rows of each table, people, repeats and logs."""
     rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
     return "\n".join(
         wrapped(line, indent="  ")
@@ -187,9 +193,9 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
     help="Folder of tables to write them into.",
 )
 def features(file: str, tables: Path) -> None:
-    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+    """Write the tables of features of the study file FILE into the folder TABLES.
 
-    Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
+    These are positions, push_cells and intents, of everything that FILE names. Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
     runs belong together, and what the systems are called in your own tables.
     """
     from calibration.tables.files import write_tables
@@ -214,7 +220,7 @@ def check(tables: Path, *, output: Output) -> None:
 
     Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
     shape, of cells, and of whole rows. What is legal but suspicious is a warning: names that are nearly known ones,
-    rows that stand twice, tables that were changed.
+    duplicate rows, tables that were changed.
     docs/tables.md describes the tables.
     """
     from calibration.judges.verdicts import split_verdicts
@@ -249,17 +255,17 @@ def check(tables: Path, *, output: Output) -> None:
 
 
 def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[str]":
-    """Return what is odd about the answers as a whole: who gives the same ones, and whether they decide how many there are."""
+    """Return what is odd about the answers as a whole, one line each."""
     from calibration.checks.adaptive_stopping import adaptive_stopping
     from calibration.checks.same_answers import find_same_answers
     from calibration.tables.preferences import counted_tables
 
-    said = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
+    sentences = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
     if "preferences" in frames:
-        said += [
+        sentences += [
             f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
         ]
-    return said
+    return sentences
 
 
 def _about_judges(verdicts: "pd.DataFrame") -> str:
@@ -287,7 +293,10 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
 def doubts_on_visits(
     folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
-    """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
+    """Yield warnings of visits and follows that contradict each other.
+
+    Where most visits do, a fault is added instead.
+    """
     from calibration.tables.files import table_paths
     from calibration.visits.followed_visits import (
         FAULTY_ORPHANS,
@@ -318,7 +327,10 @@ def doubts_on_visits(
 
 
 def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
-    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
+    """Return the fault of visits without a follow.
+
+    It stands at the first of them and has the first three names.
+    """
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -337,7 +349,7 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
-    """Return the fault of visits that lie before their follow began or after it ended, at the first of them."""
+    """Return the fault of visits outside their follow, at the first of them."""
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -351,7 +363,7 @@ def _outside_fault(astray: "Bools", file: Path) -> "Fault":
 
 
 def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
-    """Return how many columns hold a value, and which hold none."""
+    """Return the number of columns with values, and the names of empty ones."""
     filled = frame.notna().any() | frame.empty
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
 
@@ -359,14 +371,16 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
 def read_with_warnings(
     folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
 ) -> "dict[str, pd.DataFrame]":
-    """Return the tables of people that `read_with_verdicts` reads."""
+    """Read the tables of people as `read_with_verdicts` does."""
     return read_with_verdicts(folder, compact=compact, for_votes=for_votes)[0]
 
 
 def read_with_verdicts(
     folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
 ) -> "tuple[dict[str, pd.DataFrame], Verdicts]":
-    """Read the tables of people in a folder and the verdicts of judges, and warn of names, changed tables and cut ends.
+    """Read the tables of people and the verdicts of judges, with warnings.
+
+    Warnings are about misspelt names, changed tables, and ends that may be cut off.
 
     Parameters
     ----------
