@@ -64,6 +64,47 @@ class CoupleVotes:
         return self.for_left + self.for_right + self.ties
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestSystem:
+    """The system that is most likely the best, where pairs were chosen to find it.
+
+    Attributes
+    ----------
+    system, second : str
+        It, and the one most likely the best without it.
+    probability : float
+        That it is the best.
+    difference, low, high : float
+        How far its log worth is above that of the second, with the interval over topics and people; NaN where there is none.
+    judgments, uniform : int
+        All judgments, and those of pairs that were drawn whatever the answers before were.
+    """
+
+    system: str
+    second: str
+    probability: float
+    difference: float
+    low: float
+    high: float
+    judgments: int
+    uniform: int
+
+    def sentence(self, level: float) -> str:
+        """Say which system is the best, and how sure that is."""
+        sure = f"{self.system} is the best with probability {format_share(self.probability)}"
+        if np.isnan(self.low):
+            return f"{sure} ({self.judgments:,} judgments)"
+        return (
+            f"{sure}: its log worth is {self.difference:.2f} above that of {self.second}"
+            f" ({100 * level:.4g} % interval {self.low:.2f} to {self.high:.2f}; {self.judgments:,} judgments)"
+        )
+
+
+def format_share(share: float) -> str:
+    """Write a probability with two digits, or as more than .99."""
+    return "more than .99" if share > 0.995 else f"{share:.2f}".lstrip("0")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BestPosterior:
     """Posterior of the worths of s systems.
@@ -110,6 +151,30 @@ class BestPosterior:
         distance = (votes.for_left - votes.for_right - n * lead) ** 2 / (n * variance)
         spread = np.sqrt((2 + (fourth - 3) / n).sum())
         return bool((distance - 1).sum() > _INTRANSITIVE * spread)
+
+
+def couple_votes(left: Ints, right: Ints, for_left: Floats, systems: int) -> CoupleVotes:
+    """Count the votes of every ordered couple.
+
+    Parameters
+    ----------
+    left, right : (n,) ndarray of int
+        Systems of each judgment.
+    for_left : (n,) ndarray of float
+        1 where the left one was preferred, 0 where the right one was, 0.5 for a tie.
+    systems : int
+        How many there are.
+    """
+    keys, couple = np.unique(left * systems + right, return_inverse=True)
+    counts = [np.bincount(couple, for_left == vote, len(keys)).astype(np.float64) for vote in (1.0, 0.0, 0.5)]
+    return CoupleVotes(
+        left=keys // systems,
+        right=keys % systems,
+        for_left=counts[0],
+        for_right=counts[1],
+        ties=counts[2],
+        systems=systems,
+    )
 
 
 def best_posterior(votes: CoupleVotes) -> BestPosterior:
@@ -167,7 +232,7 @@ def _mode(votes: CoupleVotes, start: Floats, variance: float) -> tuple[Floats, F
         point = point + step * min(1.0, _LARGEST_STEP / max(longest, _CLOSE))
         if longest < _CLOSE:
             break
-    return point, np.linalg.inv(information)
+    return point, np.asarray(np.linalg.inv(information), dtype=np.float64)
 
 
 def couple_chances(posterior: BestPosterior, rng: np.random.Generator) -> Floats:

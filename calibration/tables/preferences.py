@@ -116,6 +116,7 @@ VOTED = (
     "decision_seconds",
     "language",
     "validation_of",
+    "drawn",
 )
 """Columns of the table preferences that agreement and ranks use."""
 VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
@@ -179,14 +180,22 @@ def knows_workers(judgments: pd.DataFrame) -> bool:
 
 
 def counted_judgments(
-    preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
+    preferences: pd.DataFrame,
+    *,
+    workers: pd.DataFrame | None = None,
+    exclude: bool = True,
+    adaptive: bool = False,
 ) -> pd.DataFrame:
     """Return the rows of table preferences that count.
 
-    No validation repeats, nobody who is left out; parameters as in `judged_pairs`.
+    No validation repeats, nobody who is left out. ``adaptive``: pairs that were drawn by the answers before them count too. Shares of
+    such votes are biased, so only likelihoods may have them. Other parameters as in `judged_pairs`.
     """
     out = exclusions(workers, exclude=exclude).index
-    return preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out)
+    if not adaptive and "drawn" in preferences:
+        counts &= ~(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False)
+    return preferences[counts]
 
 
 def judged_pairs(

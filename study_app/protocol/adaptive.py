@@ -57,7 +57,11 @@ class BestSearch:
     @cached_property
     def judgments(self) -> int:
         """Number of judgments."""
-        return sum(sum(self.votes.get((tally.pair, left), ())) for tally in self.tallies for left in self._ways(tally))
+        return sum(
+            sum(self.votes.get((tally.pair, left), ()))
+            for tally in self.tallies
+            for left in self._ways(tally)
+        )
 
     @cached_property
     def posterior(self) -> "BestPosterior | None":
@@ -111,7 +115,11 @@ class BestSearch:
 
         from calibration.rank.best import couple_chances  # noqa: PLC0415
 
-        return None if self.posterior is None else couple_chances(self.posterior, np.random.default_rng(rng.getrandbits(64)))
+        return (
+            None
+            if self.posterior is None
+            else couple_chances(self.posterior, np.random.default_rng(rng.getrandbits(64)))
+        )
 
     @staticmethod
     def _ways(tally: PairTally) -> tuple[int, int]:

@@ -160,7 +160,9 @@ def _chosen_pairs(value: Any) -> Any:
     """Refuse `AdaptivePairs` where workers choose a topic and judge its pairs."""
     if isinstance(value, Mapping):
         raise PydanticCustomError(
-            "literal_error", "must be {expected}", {"expected": "all, a number or a file in tasks of this kind"}
+            "literal_error",
+            "must be {expected}",
+            {"expected": "all, a number or a file in tasks of this kind"},
         )
     return value
 
