@@ -1,4 +1,6 @@
-"""People who are not as the models of reading, intents and preferences say: what is covered, and what is warned of.
+"""Coverage and warnings for people outside the models.
+
+The models are those of reading, intents and preferences.
 
     python -m benchmarks.coverage_people [--replications 300] [--only reading|intents|preferences] [--jobs 1] [--scheduler ADDRESS]
 
@@ -420,7 +422,7 @@ def intents(replications: int, engine: Executor) -> None:
 
 
 def judged(regime: Judging, number: int) -> set[int] | None:
-    """Return who is said to judge at random; None where nobody is."""
+    """Return the workers reported as random; None where there are none."""
     kinds = judge_kinds(judged_pairs(regime.study(of_study(number))))
     if kinds is None or kinds.careless is None:
         return None

@@ -1,4 +1,6 @@
-"""How often `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers` speak, of crowds where they should and should not.
+"""False and missed alarms of checks of crowds.
+
+The checks are `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers`.
 
 python benchmarks/same_answers.py [STUDIES] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
 of 4 systems (10 topics), unless its line says otherwise; a tie comes in 15 % of answers of somebody whose habit it is not.
