@@ -11,6 +11,6 @@ depends_on = None
 
 def upgrade() -> None:
     with op.batch_alter_table('showing') as table:
-        table.add_column(sa.Column('chance', sa.Float(), nullable=True))
+        table.add_column(sa.Column('chance', sa.Double(), nullable=True))
         table.add_column(sa.Column('drawn', sa.String(), nullable=True))
         table.create_check_constraint(op.f('ck_showing_drawn'), "drawn IN ('uniform', 'adaptive')")
