@@ -76,31 +76,31 @@ class ExtraTime(NamedTuple):
 
 def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Compare a class of people whose reads hold extra time with readers alone."""
-    found = extra_time(data)
-    if found is None:
+    extra = extra_time(data)
+    if extra is None:
         return None
-    p_value = float(chdtrc(DF, found.ratio))
-    mu, sigma = float(found.point[0]), math.exp(found.point[1])
-    people, share = expit(found.point[5:7]).tolist()
+    p_value = float(chdtrc(DF, extra.ratio))
+    mu, sigma = float(extra.point[0]), math.exp(extra.point[1])
+    people, share = expit(extra.point[5:7]).tolist()
     number = people * data.n_workers
-    seconds = math.exp(found.point[7])
+    seconds = math.exp(extra.point[7])
     return Finding(
         name="extra_time",
         p_value=p_value,
         explains=NOT_READING,
-        gain=found.ratio / 2,
+        gain=extra.ratio / 2,
         sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({format_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
-        sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),
+        sensitivity=_laws(extra, data.n_workers, "better" if p_value < REJECTED else "as well"),
     )
 
 
-def _laws(found: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
+def _laws(extra: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
     error = StudentT(
-        centre=found.point[:2], cov=np.diag(found.error**2), df=workers - 1, scale=(Scale.IDENTITY, Scale.LOG)
+        centre=extra.point[:2], cov=np.diag(extra.error**2), df=workers - 1, scale=(Scale.IDENTITY, Scale.LOG)
     )
-    estimates = {MU: float(found.point[0]), SIGMA: math.exp(found.point[1])}
+    estimates = {MU: float(extra.point[0]), SIGMA: math.exp(extra.point[1])}
     return other_laws("reads with extra time", explains, estimates, error.intervals(LEVEL))
 
 
@@ -115,12 +115,12 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
         return None
     crowd = _Crowd(some, top)
     alone = crowd.readers_alone(top.p)
-    held = [(value, value) for value in top.p]
+    fixed_bounds = [(value, value) for value in top.p]
     starts = [
         np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / MIN_EXTRA_TIMES), 0.0]])
         for pi, q, times in _STARTS
     ]
-    best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
+    best = max((crowd.climbed(start, fixed_bounds) for start in starts), key=lambda at: at[1])
     if 2 * (best[1] - alone) <= _HOPELESS:
         return None
     point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)
@@ -133,9 +133,9 @@ def _thinned(data: TimedReads) -> TimedReads:
     """Return some workers and reads of each, evenly chosen, of very many."""
     every = -(-data.n_workers // MAX_WORKERS)
     begins = np.searchsorted(data.worker, np.arange(data.n_workers))
-    place = np.arange(len(data.worker)) - begins[data.worker]
+    rank = np.arange(len(data.worker)) - begins[data.worker]
     step = np.maximum(1, -(-np.bincount(data.worker) // MAX_READS))[data.worker]
-    rows = (data.worker % every == 0) & (place % step == 0)
+    rows = (data.worker % every == 0) & (rank % step == 0)
     return data if rows.all() else data.of(rows)
 
 
@@ -235,13 +235,13 @@ class _Crowd:
         They are kept while p stays.
         """
         if self._at[0] != p.tobytes():
-            law, sigma, found = ReadLaw(p), math.exp(p[1]), []
+            law, sigma, laws = ReadLaw(p), math.exp(p[1]), []
             for block in self._likelihood.blocks:
                 nodes = self._likelihood.nodes[block.workers]
                 z = (nodes - p[0]) / sigma
                 prior = (
                     -0.5 * z**2 - p[1] - math.log(_ROOT_2_PI) + self._likelihood.log_step[block.workers, None]
                 )
-                found.append((block, law.of(block.x - nodes[block.worker], block.cut), z, prior))
-            self._at = (p.tobytes(), found)
+                laws.append((block, law.of(block.x - nodes[block.worker], block.cut), z, prior))
+            self._at = (p.tobytes(), laws)
         return self._at[1]
