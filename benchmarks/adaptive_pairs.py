@@ -165,7 +165,7 @@ def _interval(study: Study, worth: Floats, estimate: Floats, condition: Conditio
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="?", type=int, default=200)
+    parser.add_argument("studies", nargs="?", type=int, default=100)
     parser.add_argument("conditions", nargs="*", metavar="CONDITION")
     engine_arguments(parser)
     options = parser.parse_args()
