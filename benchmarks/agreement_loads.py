@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.replications import engine_arguments, replicated
 from calibration.agree.comparisons import PlannedComparison, comparison_rows
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.result import ComparisonRole, NamedAt
+from calibration.agree.result import ComparisonRole, NamedWhen
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import Ties, pair_credit
@@ -154,7 +154,7 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
     frame, differences = sided_study(*settings, rng)
     preferences = check_frame(frame, TABLES["preferences"])
     couple = PlannedComparison(
-        standing=ComparisonRole.FAMILY, measure="A", against="B", in_family=True, named=NamedAt.NOWHERE
+        standing=ComparisonRole.FAMILY, measure="A", against="B", in_family=True, named=NamedWhen.NOWHERE
     )
     found = []
     for drew_sides in (["t"], []):

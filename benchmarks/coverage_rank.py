@@ -71,6 +71,8 @@ class Regime:
         With ``imported``: the best system always stood on the left.
     design : str
         Name of a file of WMT16 that says who judged what.
+    within : bool
+        One topic, which is fixed.
     """
 
     topics: int = 20
@@ -87,8 +89,10 @@ class Regime:
     imported: bool = False
     always_left: bool = False
     design: str = ""
+    within: bool = False
 
 
+_WITHIN = Regime(topics=1, by_topic=0.0, within=True)
 _WMT16 = ("deu-eng", "fin-eng", "ron-eng", "tur-eng")
 REGIMES = {
     "own people per topic": Regime(),
@@ -120,6 +124,14 @@ REGIMES = {
         people=12, side=0.8, imported=True, always_left=True, spread=0.0
     ),
     "lean .8, best always left, own": Regime(side=0.8, imported=True, always_left=True),
+    "within a topic, 30 items, 100 people": replace(_WITHIN, systems=30, votes=5, people=100, spread=1.5),
+    "within a topic, 30 items, alike": replace(_WITHIN, systems=30, votes=5, people=100, spread=0.0),
+    "within a topic, 10 items, 12 people": replace(_WITHIN, systems=10, votes=5, people=12),
+    "within a topic, 10 items, 6 people": replace(_WITHIN, systems=10, votes=5, people=6),
+    "within a topic, one of 20 gave .3": replace(_WITHIN, systems=10, people=20, busiest=0.3),
+    "within a topic, imported, lean .8": replace(
+        _WITHIN, systems=10, people=30, votes=5, side=0.8, imported=True
+    ),
     **{f"WMT16 {name}": Regime(design=name, imported=True) for name in _WMT16},
     **{f"WMT16 {name}, alike": Regime(design=name, imported=True, spread=0.0) for name in _WMT16},
 }
@@ -199,6 +211,7 @@ def drawn_study(regime: Regime, rng: Rng, folder: str = "") -> JudgedSystems:
         topic=topic,
         worker=worker,
         has_drawn_sides=not regime.imported,
+        fixed_topic="topic" if regime.within else None,
     )
 
 
@@ -236,6 +249,7 @@ def large_study(regime: Regime, systems: int, rng: Rng) -> JudgedSystems:
         systems=systems,
         design="",
         busiest=0.0,
+        within=False,
     )
     return drawn_study(large, rng)
 
@@ -349,7 +363,7 @@ def main() -> None:
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         for name in options.regimes or known:
             line = covered(name, options.studies, engine, options.wmt16, votes=options.votes)
-            print(f"{name:<34}{line}", flush=True)
+            print(f"{name:<38}{line}", flush=True)
 
 
 def covered(name: str, studies: int, engine: Executor, folder: str, *, votes: bool) -> str:

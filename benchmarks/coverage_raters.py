@@ -23,7 +23,8 @@ from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import fit_importance
-from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import fit_rater_agreement
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
 from metrics.parallel import Executor, open_engine
 

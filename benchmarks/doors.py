@@ -1,12 +1,12 @@
-"""Try the doors that stood open once, and count what comes through: votes, silence, folders, deadlocks.
+"""Attacks and accidents that once succeeded: votes seen, silent connections, folders removed, deadlocks.
 
     PYTHONPATH=$PWD python benchmarks/doors.py watch silent folders starts kills
 
-- ``watch``: a key to watch asks for all pages after each answer, and for every replay afterwards. How many votes does it know?
-- ``silent``: connections that say nothing, more than a process may open files. How many looks at the health fail, how many traces?
-- ``folders``: a rehearsal is restored beside a running study and starts jobs; job rows of a strange backup name folders. How many go?
-- ``starts``: two people start a job at once, again and again, while workers enter.
-- ``kills``: the server is killed under workers while two people start jobs at once.
+- ``watch``: a viewer's key fetches all pages after each answer, and every replay afterwards. How many votes does it know?
+- ``silent``: silent connections, more than a process may open files. How many health checks fail, how many traces are logged?
+- ``folders``: a rehearsal restored beside a running study starts jobs; jobs of a foreign backup name folders. How many are removed?
+- ``starts``: two people start a job at the same time, repeatedly, while workers enter.
+- ``kills``: the server is killed while workers answer and two people start jobs.
 
 PostgreSQL is started from the machine's own programs.
 """
@@ -19,18 +19,19 @@ import resource
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
 from bs4 import BeautifulSoup
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.access import make_key
@@ -55,15 +56,30 @@ CHOICES = ("left", "right", "equally_good", "equally_bad")
 
 
 def row(*cells: object) -> None:
-    """Print a line of a table."""
+    """Print a row of a table."""
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def header(*columns: str) -> None:
+    """Print the header of a table."""
+    row(*columns)
+    row(*["---"] * len(columns))
+
+
+@contextmanager
+def session_of(url: str, *, write: bool = False) -> Iterator[Session]:
+    """Open a session on a database, and close both."""
+    database = open_database(url)
+    with transaction(database, write=write) as session:
+        yield session
+    database.engine.dispose()
 
 
 # watch
 
 
 def answered(study: Campaign, visitor: Any, choice: str) -> None:
-    """Answer a pair, and log that the page was there."""
+    """Answer a pair, with the log of its page."""
     log = PageLog(visitor.page_token, study.clock(), layout="stacked", size=(412, 800))
     log.wait(2)
     for batch in log.batches(10):
@@ -73,24 +89,24 @@ def answered(study: Campaign, visitor: Any, choice: str) -> None:
 
 
 def matrix_of(client: Any) -> dict[tuple[str, str], list[int]]:
-    """Return (topic, couple) -> the numbers in its cell: judgments and, where they are said, those either way round."""
+    """Return the numbers of each cell of the judgment matrix, by (topic, system pair)."""
     html = BeautifulSoup(client.get("/r/small/material").text, "lxml")
-    couples = [head.get_text("|") for head in html.select("table.matrix thead th")[1:]]
+    pairs = [head.get_text("|") for head in html.select("table.matrix thead th")[1:]]
     return {
-        (line.th.get_text(" ", strip=True), couple): [int(number) for number in re.findall(r"\d+", cell.text)]
+        (line.th.get_text(" ", strip=True), pair): [int(number) for number in re.findall(r"\d+", cell.text)]
         for line in html.select("table.matrix tbody tr")
-        for couple, cell in zip(couples, line.select("td"), strict=True)
+        for pair, cell in zip(pairs, line.select("td"), strict=True)
     }
 
 
 def said_of(client: Any, worker: str) -> list[str]:
-    """Return what a person's page says of each answer, and the replays that it leads to."""
+    """Return the text of each answer on a worker's page."""
     html = BeautifulSoup(client.get(f"/r/small/people/{worker}?of=answer").text, "lxml")
     return [line.select("td")[2].text for line in html.select("tr.answer")]
 
 
 def watched(folder: Path) -> tuple[int, int, int]:
-    """Return how many votes there are, and how many a key to watch knows by asking after each, and by replays."""
+    """Return the number of votes, and of those that a viewer learns after each answer and by replays."""
     study = Campaign(folder, f"sqlite:///{folder / 'watched.sqlite3'}")
     study.load(tasks=[pairs_task(workers_per_query=VOTERS)])
     study.serve()
@@ -107,13 +123,11 @@ def watched(folder: Path) -> tuple[int, int, int]:
     claims: dict[int, set[str]] = {}
     for number in range(VOTERS):
         visitor = study.at_pairs(f"w{number}")
-        [worker] = [
-            one for (one,) in study.rows(select(Worker.pseudonym).order_by(Worker.id.desc()).limit(1))
-        ]
+        [(worker,)] = study.rows(select(Worker.pseudonym).order_by(Worker.id.desc()).limit(1))
         while "/pair/" in visitor.step:
             before, said = matrix_of(client), said_of(client, worker)
             answered(study, visitor, draw.choice(CHOICES))
-            claim = told_by(before, matrix_of(client), said_of(client, worker)[len(said) :])
+            claim = possible_votes(before, matrix_of(client), said_of(client, worker)[len(said) :])
             [newest] = study.rows(select(func.max(Judgment.id)))[0]
             claims[newest] = claim
     truth = votes(study)
@@ -122,10 +136,10 @@ def watched(folder: Path) -> tuple[int, int, int]:
     return len(truth), known, sum(by_replays.get(judgment) == vote for judgment, vote in truth.items())
 
 
-def told_by(
+def possible_votes(
     before: dict[tuple[str, str], list[int]], after: dict[tuple[str, str], list[int]], said: list[str]
 ) -> set[str]:
-    """Return which votes are possible by a cell that has grown and by what a person's page says."""
+    """Return the votes that the changed cell and the worker's page leave possible."""
     [(cell, numbers)] = [(cell, numbers) for cell, numbers in after.items() if numbers != before[cell]]
     first, second = cell[1].split("|")
     choice = next(
@@ -135,17 +149,17 @@ def told_by(
     if len(numbers) == 3:
         orders = orders[:1] if numbers[1] > before[cell][1] else orders[1:]
     choices = [choice] if choice else list(CHOICES)
-    return {preferred(order, one) for order in orders for one in choices}
+    return {preferred(order, each) for order in orders for each in choices}
 
 
 def preferred(order: tuple[str, str], choice: str) -> str:
-    """Return the system that a choice is for, none for an equal one."""
+    """Return the chosen system, or `none` for an equal choice."""
     return {"left": order[0], "right": order[1]}.get(choice, "none")
 
 
 def votes(study: Campaign) -> dict[int, str]:
-    """Return judgment -> the system it is for."""
-    names = dict(tuple(one) for one in study.rows(select(System.id, System.name)))
+    """Return the chosen system of each judgment, by id."""
+    names = dict(map(tuple, study.rows(select(System.id, System.name))))
     rows = study.rows(
         select(Judgment.id, Judgment.choice, Showing.left_system_id, Showing.right_system_id).join(
             Showing, Showing.id == Judgment.showing_id
@@ -158,8 +172,8 @@ def votes(study: Campaign) -> dict[int, str]:
 
 def replayed_votes(study: Campaign, client: Any) -> dict[int, str]:
     """Return judgment -> vote, by the sides of replays, whose texts somebody knows who has the systems' runs."""
-    names = dict(tuple(one) for one in study.rows(select(System.id, System.name)))
-    found = {}
+    names = dict(map(tuple, study.rows(select(System.id, System.name))))
+    votes_by_judgment = {}
     for judgment, left, right, key, worker in study.rows(
         select(Judgment.id, Showing.left_system_id, Showing.right_system_id, PageLoad.key, Worker.pseudonym)
         .join(Showing, Showing.id == Judgment.showing_id)
@@ -171,17 +185,16 @@ def replayed_votes(study: Campaign, client: Any) -> dict[int, str]:
         shown = BeautifulSoup(client.get(f"/r/small/people/{worker}/replay/{key}/page").text, "lxml")
         if lines and len(shown.select("[data-side]")) == 2:
             words = lines[0].select("td")[2].text
-            choice = next((one for one in CHOICES if words.startswith(one.replace("_", " "))), None)
+            choice = next((each for each in CHOICES if words.startswith(each.replace("_", " "))), None)
             if choice:
-                found[judgment] = preferred((names[left], names[right]), choice)
-    return found
+                votes_by_judgment[judgment] = preferred((names[left], names[right]), choice)
+    return votes_by_judgment
 
 
 def watch() -> None:
-    """Print how many votes a key to watch knows."""
-    row("votes", "known by asking after each answer", "known by replays")
-    row("---", "---", "---")
-    with tempfile.TemporaryDirectory() as folder:
+    """Print the number of votes that a viewer's key learns."""
+    header("votes", "known by asking after each answer", "known by replays")
+    with TemporaryDirectory() as folder:
         row(*watched(Path(folder)))
 
 
@@ -189,18 +202,17 @@ def watch() -> None:
 
 
 def silent() -> None:
-    """Print how a server answers beside connections that say nothing."""
-    row(
+    """Print failures and times of health checks beside silent connections."""
+    header(
         "open files allowed: soft, hard",
         "processes",
         "connections",
-        "looks at the health that fail",
+        "failed health checks",
         "longest s",
         "traces a minute",
     )
-    row(*["---"] * 6)
     for hard, processes in ((resource.getrlimit(resource.RLIMIT_NOFILE)[1], 1), (FILES, 1), (FILES, 2)):
-        with tempfile.TemporaryDirectory() as folder:
+        with TemporaryDirectory() as folder:
             url = loaded(f"sqlite:///{folder}/silent.sqlite3", Path(folder))
             limits = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({FILES}, {hard})); "
             with serving(url, "--processes", str(processes), before=limits) as server:
@@ -208,15 +220,15 @@ def silent() -> None:
 
 
 def beside_silence(server: Serving) -> tuple[str, str, str]:
-    """Return how many looks at the health fail beside silent connections, the longest, and traces a minute."""
+    """Return failed health checks, their longest time, and traces a minute, beside silent connections."""
     connections, before = [], len(server.said)
     failed, times, began = 0, [], time.monotonic()
     try:
         for _ in range(SILENT):
-            one = socket.socket()
-            one.setblocking(False)  # noqa: FBT003 - socket's signature
-            one.connect_ex(("127.0.0.1", server.port))
-            connections.append(one)
+            connection = socket.socket()
+            connection.setblocking(False)  # noqa: FBT003 - socket's signature
+            connection.connect_ex(("127.0.0.1", server.port))
+            connections.append(connection)
         for _ in range(CHECKS):
             start = time.monotonic()
             try:
@@ -226,8 +238,8 @@ def beside_silence(server: Serving) -> tuple[str, str, str]:
             times.append(time.monotonic() - start)
             time.sleep(0.5)
     finally:
-        for one in connections:
-            one.close()
+        for connection in connections:
+            connection.close()
     minutes = (time.monotonic() - began) / 60
     traces = sum("Traceback" in line for line in server.said[before:]) / minutes
     return f"{failed} of {CHECKS}", f"{max(times):.2f}", f"{traces:,.0f}"
@@ -237,7 +249,7 @@ def beside_silence(server: Serving) -> tuple[str, str, str]:
 
 
 def loaded(url: str, folder: Path, **task: Any) -> str:
-    """Load the small study into an empty database; returns its address."""
+    """Load the small study into an empty database; return its address."""
     database = ready_database(url)
     with transaction(database, write=True) as session:
         create_keys(session, new_token=secret_token)
@@ -248,32 +260,30 @@ def loaded(url: str, folder: Path, **task: Any) -> str:
 
 
 class Researcher:
-    """Somebody with the key of the installation, in a browser."""
+    """Browser of a researcher with the key of the installation."""
 
     def __init__(self, server: Serving, url: str) -> None:
-        database = open_database(url)
-        with transaction(database, write=False) as session:
+        with session_of(url) as session:
             self.key = setting(session, RESEARCHER_KEY)
-        database.engine.dispose()
         self.server = server
         self.http = httpx.Client(base_url=server.address, timeout=30, verify=PLAIN)
         self.csrf = ""
 
     def signed_in(self) -> "Researcher":
-        """Sign in, and learn what forms carry."""
+        """Sign in, and keep the token of the forms."""
         self.http.get(f"/r/small?key={self.key}")
         page = BeautifulSoup(self.http.get("/r/small/data").text, "lxml")
         self.csrf = page.find("input", {"name": "csrf"})["value"]
         return self
 
-    def starts_job(self) -> int:
-        """Start a job that writes the tables; returns the status."""
+    def start_job(self) -> int:
+        """Start a job that writes the tables; return the status."""
         form = {"csrf": self.csrf, "kind": "tables"}
         return self.http.post("/r/small/data/jobs", data=form).status_code
 
 
-def jobs_ended(url: str) -> None:
-    """Wait until no job is at work."""
+def wait_for_jobs(url: str) -> None:
+    """Wait until no job is at work, at most a minute."""
     database = open_database(url)
     for _ in range(600):
         with transaction(database, write=False) as session:
@@ -283,53 +293,54 @@ def jobs_ended(url: str) -> None:
     database.engine.dispose()
 
 
-@contextmanager
-def databases(folder: Path) -> Iterator[dict[str, Callable[[str], str]]]:
-    """Give kind of database -> what makes the address of a new one of a name; what is started from here starts in the folder."""
+def each_database() -> Iterator[tuple[str, Callable[[str], str], Path]]:
+    """Yield name, maker of addresses, and current folder of each kind of database.
+
+    Programs that are started meanwhile start in the folder.
+    """
     os.environ["PATH"] = f"{binaries()}{os.pathsep}{os.environ['PATH']}"
-    with postgres_server(durable=True) as postgres:
-        here = Path.cwd()
-        os.chdir(folder)
+    start = Path.cwd()
+    with TemporaryDirectory() as parent, postgres_server(durable=True) as postgres:
+        makers: dict[str, Callable[[str], str]] = {
+            "SQLite": lambda name: f"sqlite:///{Path.cwd()}/{name}.sqlite3",
+            "PostgreSQL": postgres.new_database,
+        }
         try:
-            yield {
-                "SQLite": lambda name: f"sqlite:///{Path.cwd()}/{name}.sqlite3",
-                "PostgreSQL": postgres.new_database,
-            }
+            for kind, make_address in makers.items():
+                folder = Path(parent) / kind
+                folder.mkdir()
+                os.chdir(folder)
+                yield kind, make_address, folder
         finally:
-            os.chdir(here)
+            os.chdir(start)
 
 
 def results_below(folder: Path) -> set[Path]:
-    """Return the folders of jobs that are there."""
+    """Return the folders of jobs below a folder."""
     return set(folder.rglob("job-*"))
 
 
 def folders() -> None:
-    """Print how many folders go that are not the rehearsal's."""
-    row(
+    """Print the number of removed folders that are not the rehearsal's."""
+    header(
         "database",
         "the running study's results removed by the rehearsal",
         "folders removed that job rows of a strange backup name",
     )
-    row(*["---"] * 3)
-    with tempfile.TemporaryDirectory() as name, databases(Path(name)) as new:
-        for kind, address in new.items():
-            folder = Path(name) / kind
-            folder.mkdir()
-            os.chdir(folder)
-            url = loaded(address("running"), folder)
-            with serving(url, "--processes", "1") as server:
-                researcher = Researcher(server, url).signed_in()
-                for _ in range(3):
-                    researcher.starts_job()
-                    jobs_ended(url)
-            kept = results_below(folder)
-            back = open_database(url)
-            back_up(back, folder / f"{kind}.backup")
-            back.engine.dispose()
-            rehearsed(address("rehearsal"), folder / f"{kind}.backup", starts=5)
-            gone = len(kept - results_below(folder))
-            row(kind, f"{gone} of {len(kept)}", strange(address, folder, kind))
+    for kind, address, folder in each_database():
+        url = loaded(address("running"), folder)
+        with serving(url, "--processes", "1") as server:
+            researcher = Researcher(server, url).signed_in()
+            for _ in range(3):
+                researcher.start_job()
+                wait_for_jobs(url)
+        kept = results_below(folder)
+        back = open_database(url)
+        back_up(back, folder / f"{kind}.backup")
+        back.engine.dispose()
+        rehearsed(address("rehearsal"), folder / f"{kind}.backup", starts=5)
+        gone = len(kept - results_below(folder))
+        row(kind, f"{gone} of {len(kept)}", strange(address, folder, kind))
 
 
 def rehearsed(url: str, backup: Path, *, starts: int) -> None:
@@ -341,12 +352,12 @@ def rehearsed(url: str, backup: Path, *, starts: int) -> None:
     with serving(url, "--processes", "1") as server:
         researcher = Researcher(server, url).signed_in()
         for _ in range(starts):
-            researcher.starts_job()
-            jobs_ended(url)
+            researcher.start_job()
+            wait_for_jobs(url)
 
 
 def strange(address: Callable[[str], str], folder: Path, kind: str) -> str:
-    """Restore and serve a backup whose jobs name folders; return how many of these go."""
+    """Restore and serve a backup whose jobs name folders; return the share removed."""
     victims = [folder / "victims" / f"job-{kind}{number}" for number in range(VICTIMS)]
     for victim in victims:
         victim.mkdir(parents=True)
@@ -369,20 +380,20 @@ def strange(address: Callable[[str], str], folder: Path, kind: str) -> str:
 
 
 def open_files(server: Serving) -> int:
-    """Return how many files the processes of a server have open."""
+    """Return the number of open files of a server's processes."""
     return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in (server.process.pid, *server.children()))  # noqa: PTH208
 
 
 def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """Do everything at the same time, and return what came of it."""
+    """Call functions at the same time, and return their results."""
     results: list[Any] = [None] * len(acts)
     meeting = threading.Barrier(len(acts))
 
-    def do(number: int, act: Callable[[], Any]) -> None:
+    def call(number: int, act: Callable[[], Any]) -> None:
         meeting.wait()
         results[number] = act()
 
-    threads = [threading.Thread(target=do, args=one) for one in enumerate(acts)]
+    threads = [threading.Thread(target=call, args=numbered) for numbered in enumerate(acts)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -391,15 +402,15 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
 
 
 def entered(server: Serving, name: str) -> float:
-    """Let a worker come in; returns after how many seconds the first page was there."""
+    """Enter as a worker; return the seconds until the first page."""
     start = time.monotonic()
     httpx.get(f"{server.address}/s/small?id={name}", follow_redirects=True, timeout=60, verify=PLAIN)
     return time.monotonic() - start
 
 
 def starts() -> None:
-    """Print what becomes of two who start a job at once, and of a worker who enters meanwhile."""
-    row(
+    """Print the outcome of two simultaneous job starts, and of a worker's entry meanwhile."""
+    header(
         "database",
         "double clicks",
         "statuses",
@@ -408,62 +419,58 @@ def starts() -> None:
         "folders left over",
         "open files more",
     )
-    row(*["---"] * 7)
-    with tempfile.TemporaryDirectory() as name, databases(Path(name)) as new:
-        for kind, address in new.items():
-            folder = Path(name) / kind
-            folder.mkdir()
-            os.chdir(folder)
-            url = loaded(address("starts"), folder, workers_per_query=300)
-            with serving(url, "--processes", "2") as server:
-                two = [Researcher(server, url).signed_in() for _ in range(2)]
-                before, statuses, refused, longest = open_files(server), Counter(), 0, 0.0
-                for number in range(DOUBLE_CLICKS):
-                    *clicks, seconds = at_once(
-                        *(one.starts_job for one in two), lambda number=number: entered(server, f"e{number}")
-                    )
-                    statuses.update(clicks)
-                    refused += 503 in clicks
-                    longest = max(longest, seconds)
-                    jobs_ended(url)
-                more = open_files(server) - before
-                left = len(results_below(folder))
-            done = stored_folders(url)
-            row(kind, DOUBLE_CLICKS, dict(statuses), refused, f"{longest:.2f}", left - done, more)
+    for kind, address, folder in each_database():
+        url = loaded(address("starts"), folder, workers_per_query=300)
+        with serving(url, "--processes", "2") as server:
+            researchers = [Researcher(server, url).signed_in() for _ in range(2)]
+            before, statuses, refused, longest = open_files(server), Counter(), 0, 0.0
+            for number in range(DOUBLE_CLICKS):
+                *clicks, seconds = at_once(
+                    *(researcher.start_job for researcher in researchers),
+                    lambda number=number: entered(server, f"e{number}"),
+                )
+                statuses.update(clicks)
+                refused += 503 in clicks
+                longest = max(longest, seconds)
+                wait_for_jobs(url)
+            more = open_files(server) - before
+            left = len(results_below(folder))
+        done = stored_folders(url)
+        row(kind, DOUBLE_CLICKS, dict(statuses), refused, f"{longest:.2f}", left - done, more)
 
 
 def stored_folders(url: str) -> int:
-    """Return how many jobs have a folder."""
-    database = open_database(url)
-    with transaction(database, write=False) as session:
-        number = session.scalar(select(func.count(Job.folder)))
-    database.engine.dispose()
-    return number or 0
+    """Return the number of jobs with a folder."""
+    with session_of(url) as session:
+        return session.scalar(select(func.count(Job.folder))) or 0
 
 
 # kills
 
 
 class JobStarter(threading.Thread):
-    """Somebody who starts a job again and again, whatever happens to the server."""
+    """Thread that starts jobs repeatedly, whatever happens to the server."""
 
     def __init__(self, server: Serving, url: str, statuses: Counter[int], over: threading.Event) -> None:
         super().__init__()
         self.researcher, self.statuses, self.over = Researcher(server, url), statuses, over
 
     def run(self) -> None:
-        """Start jobs until it is over."""
+        """Start jobs until the event is set."""
         while not self.over.is_set():
             with suppress(httpx.TransportError, TypeError, AttributeError):
                 if not self.researcher.csrf:
                     self.researcher.signed_in()
-                self.statuses[self.researcher.starts_job()] += 1
+                self.statuses[self.researcher.start_job()] += 1
             time.sleep(0.02)
 
 
 def killed(url: str, kills: int) -> tuple[Told, Counter[int], int, list[str]]:
-    """Kill a server under workers and two who start jobs; return what workers were told, statuses of jobs, workers, and the server's words."""
-    told, statuses, moments, over = Told(), Counter[int](), random.Random(1), threading.Event()
+    """Kill a server under workers and two job starters.
+
+    Returns the workers' acknowledged answers, the statuses of job starts, the number of workers, and the server's log.
+    """
+    acknowledged, statuses, moments, over = Told(), Counter[int](), random.Random(1), threading.Event()
     with serving(url, "--processes", "2") as server:
         starters = [JobStarter(server, url, statuses, over) for _ in range(2)]
         for starter in starters:
@@ -473,7 +480,7 @@ def killed(url: str, kills: int) -> tuple[Told, Counter[int], int, list[str]]:
             end = time.monotonic() + moments.uniform(1.0, 2.0)
             while time.monotonic() < end:
                 for _ in range(WALKERS - sum(worker.is_alive() for worker in crowd)):
-                    crowd.append(CampaignWorker(server.address, "small", f"w{len(crowd):04d}", told))
+                    crowd.append(CampaignWorker(server.address, "small", f"w{len(crowd):04d}", acknowledged))
                     crowd[-1].start()
                 time.sleep(0.02)
             server.kill()
@@ -482,14 +489,14 @@ def killed(url: str, kills: int) -> tuple[Told, Counter[int], int, list[str]]:
         over.set()
         for starter in starters:
             starter.join()
-        jobs_ended(url)
+        wait_for_jobs(url)
         said = list(server.said)
-    return told, statuses, len(crowd), said
+    return acknowledged, statuses, len(crowd), said
 
 
 def kills(number: int) -> None:
-    """Print what kills under load lose."""
-    row(
+    """Print the answers lost, and the deadlocks, by kills under load."""
+    header(
         "database",
         "kills",
         "workers",
@@ -498,17 +505,20 @@ def kills(number: int) -> None:
         "statuses of starts",
         "deadlocks",
     )
-    row(*["---"] * 7)
-    with tempfile.TemporaryDirectory() as name, databases(Path(name)) as new:
-        for kind, address in new.items():
-            folder = Path(name) / kind
-            folder.mkdir()
-            os.chdir(folder)
-            url = loaded(address("kills"), folder, workers_per_query=2_000)
-            told, statuses, workers, said = killed(url, number)
-            assert_kept(url, told, limit=2_000)
-            deadlocks = sum("deadlock" in line.lower() for line in said)
-            row(kind, number, workers, len(told.choices), len(told.codes), dict(statuses), deadlocks)
+    for kind, address, folder in each_database():
+        url = loaded(address("kills"), folder, workers_per_query=2_000)
+        acknowledged, statuses, workers, said = killed(url, number)
+        assert_kept(url, acknowledged, limit=2_000)
+        deadlocks = sum("deadlock" in line.lower() for line in said)
+        row(
+            kind,
+            number,
+            workers,
+            len(acknowledged.choices),
+            len(acknowledged.codes),
+            dict(statuses),
+            deadlocks,
+        )
 
 
 def main() -> None:

@@ -40,9 +40,9 @@ Try: TypeAlias = Callable[[random.Random], str]
 """Makes one broken input, hands it over, and says how that ended: accepted or refused."""
 
 NEWCOMERS = 0.03
-"""Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
+"""Before such a share of the requests a new worker comes and answers up to `MAX_PAGES` pages."""
 
-MOST_PAGES = 60
+MAX_PAGES = 60
 BEFORE_A_JOB = 20
 """So many requests, and as many batches, come between two jobs of the console."""
 
@@ -174,7 +174,7 @@ def requests(served: Served) -> Try:
 
     def attempt(rng: random.Random) -> str:
         if rng.random() < NEWCOMERS:
-            served.come(rng.randrange(MOST_PAGES))
+            served.come(rng.randrange(MAX_PAGES))
         rule = rng.choice(served.rules)
         parts = {name: value(rng).decode("latin-1").translate(CUT) or "1" for name in rule.arguments}
         parts |= {

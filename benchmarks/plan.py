@@ -22,8 +22,9 @@ from calibration.models.patience.simulate import SimulatedJudges, simulate_prefe
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.patience import PatienceDesign
 from calibration.plan.search import plan_row
-from calibration.plan.simulation import Design, JudgePopulation
+from calibration.plan.simulation import Design
 from calibration.plan.streams import AwayDesign
+from calibration.plan.votes import JudgePopulation
 from calibration.tables.preferences import pair_votes
 from metrics.agreement.agreement import QueryMean, agreement
 from metrics.msu.score import Population

@@ -28,7 +28,7 @@ from benchmarks.msu import drawn_run, judgments
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.kernels import read_stream
 from metrics.msu.measures import MSU
-from metrics.msu.score import PreparedRuns, worth_of_lateness
+from metrics.msu.simulation import PreparedRuns, worth_of_lateness
 from metrics.msu.trails import SimulatedUsers
 from metrics.sweep.parts import SweepGrid, SweepWork, population_totals
 from metrics.sweep.sweep import Part, SweepPlan, sweep_msu

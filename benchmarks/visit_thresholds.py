@@ -16,7 +16,8 @@ from tqdm import tqdm
 
 from calibration.models.durations.fit import fit_away, fit_session
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from calibration.visits.cut import ActivityLog, simulate_activity, visits_from_activity
+from calibration.visits.cut import visits_from_activity
+from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import idle_threshold
 from metrics.msu.score import Population
 

@@ -1,4 +1,4 @@
-"""User-model parameters from logs: tidy tables in, fitted parameters with intervals out.
+"""Parameters of user models, fitted to tidy tables from logs, with intervals.
 
 May import `metrics`, never `study_app`.
 """

@@ -1,4 +1,4 @@
-"""A generator of all tables of a study at once: every model fitted here, with known parameters."""
+"""Simulator of all tables of a study, from known parameters of every model."""
 
 from dataclasses import dataclass, field, replace
 
@@ -28,7 +28,7 @@ BEAT_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedStudy:
-    """How large a study is, and its people.
+    """Sizes of a simulated study, and its people.
 
     Attributes
     ----------
@@ -123,7 +123,9 @@ def simulate_study(study: SimulatedStudy, rng: np.random.Generator, *, activity:
 
 
 def simulate_activity(visits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw table activity of visits: one page each, which opens, beats every 15 seconds and closes.
+    """Draw table activity of visits: one page each, with heartbeats.
+
+    It opens, beats every 15 seconds and closes.
 
     Parameters
     ----------
@@ -161,7 +163,7 @@ def simulate_activity(visits: pd.DataFrame, rng: np.random.Generator) -> pd.Data
 
 
 def _together(judged: list[pd.DataFrame]) -> pd.DataFrame:
-    """Put the judgments of several tasks into one table, each with an id of its own."""
+    """Concatenate the judgments of several tasks, each with an id of its own."""
     rows = pd.concat(judged, ignore_index=True)
     return check_frame(
         rows.assign(judgment=[f"J{number}" for number in range(len(rows))]), TABLES["preferences"]

@@ -1,4 +1,4 @@
-"""Effectiveness measures for layered summaries, streams, push notifications and time-aware ranking.
+"""Effectiveness measures of summaries, streams, pushes and ranked lists.
 
 Knows neither `calibration` nor `study_app`. Readers of files live in `metrics.readers`, one measure family in
 each other module.
@@ -103,7 +103,7 @@ __all__ = [
 def lazily(
     package: str, names: AnyCollection[str], *modules: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names stand in other modules, imported when they are asked for.
+    """Return a package's `__getattr__` and `__dir__` that import its names on use.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""The names of numpy's arrays in signatures, by what they hold (shapes stand in docstrings), and columns of pandas paired by their labels."""
+"""Array types for signatures, and alignment of labelled pandas columns.
+
+Types are named by what they hold; shapes stand in docstrings.
+"""
 
 import sys
 from typing import Any, TypeAlias
@@ -9,17 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 Indices: TypeAlias = NDArray[np.intp]
-"""Where something stands in another array."""
+"""Indices into another array."""
 Bools: TypeAlias = NDArray[np.bool_]
 
 
 def summed(values: NDArray[Any], group: Ints, groups: int) -> Floats:
-    """Add up values, (n,), by group, (n,) indices into (groups,); an empty group has 0."""
+    """Add up values, (n,), by group, (n,) indices into (groups,); empty groups get 0."""
     return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
 
 
 def align_rows(*sides: ArrayLike) -> tuple[ArrayLike, ...]:
-    """Return what belongs together row by row, all in the order of the first that has labels.
+    """Align arrays and series to the labels of the first labelled one.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ def align_rows(*sides: ArrayLike) -> tuple[ArrayLike, ...]:
 
 
 def _as_in(first: Any, side: Any) -> ArrayLike:
-    """Return a Series or frame in the order of another one."""
+    """Return a Series or frame in the index order of another one."""
     for axis, (wanted, there) in enumerate(zip(first.axes, side.axes, strict=False)):
         if there.equals(wanted):
             continue

@@ -1,4 +1,7 @@
-"""The way to a Dask cluster that is running; the only module that needs the extra `prefcal[cluster]`."""
+"""Connection to a running Dask cluster (extra `prefcal[cluster]`).
+
+The only module that needs that extra.
+"""
 
 import asyncio
 import logging
@@ -13,9 +16,12 @@ from typing import Any
 from metrics.errors import PrefcalError, join_names
 
 SECONDS = 10
-"""So long is waited for a scheduler, and for its first worker."""
+"""Seconds to wait for a scheduler, and for its first worker."""
 SAYING = 1.2
-"""So many times as long, in all, until it has said what it is: Dask's client would wait for that without an end."""
+"""Multiple of `SECONDS` after which an unanswered scheduler is given up.
+
+Dask's client would wait for its answer without an end.
+"""
 
 
 @contextmanager
@@ -58,7 +64,10 @@ def _nobody(address: str) -> PrefcalError:
 
 
 def _check_scheduler(distributed: Any, address: str) -> None:
-    """Raise `PrefcalError` unless a Dask scheduler answers: whatever else does may say anything, or nothing at all."""
+    """Raise `PrefcalError` unless a Dask scheduler answers at this address.
+
+    Any other service may say anything, or nothing at all.
+    """
     found: Future[Any] = Future()
     with _said_once("distributed", "tornado.application", "asyncio"):
         try:
@@ -102,7 +111,10 @@ async def _identity(distributed: Any, address: str) -> Any:
 
 @contextmanager
 def _said_once(*names: str) -> Iterator[None]:
-    """Keep back what Dask logs of a scheduler that has gone or is none, with a traceback: who uses it says so in one line."""
+    """Suppress Dask's logged tracebacks about a lost or wrong scheduler.
+
+    Who uses it says so in one line.
+    """
     logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
     for log in logs:
@@ -115,7 +127,10 @@ def _said_once(*names: str) -> Iterator[None]:
 
 
 def _check_workers(client: Any, address: str) -> None:
-    """Raise `PrefcalError` unless there are workers, all with this prefcal: another one may give other numbers."""
+    """Raise `PrefcalError` unless there are workers, all with this prefcal version.
+
+    Another one may give other numbers.
+    """
     try:
         client.wait_for_workers(1, timeout=SECONDS)
         found = client.run(_own_version)

@@ -1,9 +1,7 @@
-"""Faults a user can mend: what is wrong, where, how to mend it, and the words for it. Shared by all three packages.
+"""Faults that a user can mend, collected by file and formatted for messages.
 
 Every reader collects its faults in a `FaultLog`, so that a user sees them all at once, and leaves by
 `FaultLog.raise_if_any`. The command line prints `InputError.faults`; nothing else formats them.
-
-The words are the nearest known name, a list of names in a sentence, a number with its word, and a cell that no spreadsheet computes.
 """
 
 import re
@@ -14,7 +12,7 @@ from pathlib import Path
 
 MAX_FAULTS_SHOWN = 20
 MAX_FAULTS_KEPT = 100_000
-"""Of one file: a fault takes more room than the line that it is about."""
+"""Largest number of faults kept of a file; each outgrows the line it is about."""
 
 
 class PrefcalError(Exception):
@@ -55,7 +53,7 @@ class Fault:
     line: int | None = None
 
     def __str__(self) -> str:
-        """`FILE:LINE: what is wrong; how to mend it`, always one line, without anything that a terminal would obey."""
+        """Format as one line, ``FILE:LINE: message; hint``, safe for terminals."""
         place = "" if self.path is None else f"{self.path}:{self.line or 1}: "
         return printable(" ".join(f"{place}{self.problem}; {self.cure}".split()))
 
@@ -84,12 +82,15 @@ class InputError(PrefcalError, ValueError):
 
 
 def printable(text: str) -> str:
-    """Return a text with whatever does not print written as an escape: a file's words must not steer a terminal."""
+    """Escape unprintable characters, so that input cannot control a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def format_faults(faults: Sequence[Fault]) -> list[str]:
-    """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more; of a file with very many at least how many."""
+    """Format one line per fault, at most `MAX_FAULTS_SHOWN`, then the number left.
+
+    Of a file with very many at least how many.
+    """
     lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
     if len(faults) > MAX_FAULTS_SHOWN:
         least = "at least " * (len(faults) >= MAX_FAULTS_KEPT)
@@ -98,7 +99,7 @@ def format_faults(faults: Sequence[Fault]) -> list[str]:
 
 
 class FaultLog:
-    """Collects the faults of one file, so that all are reported at once.
+    """Faults of one file, collected so that all are reported at once.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ class FaultLog:
         self.faults: list[Fault] = []
 
     def add(self, problem: str, *, line: int | None = None, cure: str) -> None:
-        """Note one fault of this file; those beyond `MAX_FAULTS_KEPT` are not kept."""
+        """Add one fault of this file, up to `MAX_FAULTS_KEPT`."""
         if len(self.faults) < MAX_FAULTS_KEPT:
             self.faults.append(Fault(problem=problem, cure=cure, path=self.path, line=line))
 
@@ -122,7 +123,10 @@ class FaultLog:
 
 
 def raise_all(logs: Iterable[FaultLog]) -> None:
-    """Raise `InputError` with every fault of several files, if there is one: file by file, each by its lines."""
+    """Raise `InputError` with every fault of several files, ordered by line.
+
+    Nothing is raised where there is none; file by file.
+    """
     faults = [fault for log in logs for fault in sorted(log.faults, key=lambda fault: fault.line or 0)]
     if faults:
         raise InputError(faults)
@@ -138,23 +142,37 @@ def input_fault(
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""What a spreadsheet would take for a formula; in Japan also in full width."""
+"""Pattern of text that a spreadsheet reads as a formula.
+
+In Japan also in full width.
+"""
 
 _FORMULA_AHEAD = r'(?=[\s"]*[=+\-@＝＋－＠])'
 FIRST_FORMULA = re.compile(_FORMULA_AHEAD)
 LATER_FORMULA = re.compile(r"([;|\t\r\n\v\f\x85\u2028\u2029])" + _FORMULA_AHEAD)
-"""What separates cells or lines in some spreadsheet, with a formula behind it."""
+"""Pattern of a formula after a separator of cells or lines of some spreadsheet."""
 
 
 def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the known name most like ``name``, None when none is so near (`difflib`'s ratio, 1 for equal names)."""
+    """Return the known name most like ``name``, or None where none is close.
+
+    By `difflib`'s ratio, 1 for equal names.
+    """
     matches = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 
 def pluralise(number: int, singular: str, plural: str | None = None) -> str:
-    """`1 query`, `8 queries`: a number with its word; the plural of other words than in -s is given."""
+    """Format a number with its noun: `1 query`, `8 queries`.
+
+    The plural of other words than in -s is given.
+    """
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Format a share in percent, as in ``82 %``."""
+    return f"{100 * share:.{digits}f} %"
 
 
 def join_names(names: Iterable[str], *, most: int = 8) -> str:
@@ -165,7 +183,7 @@ def join_names(names: Iterable[str], *, most: int = 8) -> str:
 
 
 def escape_spreadsheet_cell(text: str) -> str:
-    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula.
+    """Prefix an apostrophe to text that a spreadsheet would compute.
 
     Also within the text, after what separates cells in some country or program: where that is a semicolon, ``a;=1+1`` is two cells.
     Quotes and spaces before the formula are no help, since spreadsheets drop them.

@@ -1,9 +1,9 @@
-"""Judged events, and runs of updates about them, as values, whatever files they were read from.
+"""Judged events, and runs of updates about them, as values.
+
+They are the same whatever files they were read from.
 
 `metrics.readers.tempsum` reads them; `metrics.updates.score` and `metrics.msu.score` score them. Ids are text and stay as
 written; times are seconds since 1970-01-01 UTC.
-
-At the end stands what of them takes no part in those scores.
 """
 
 from collections import defaultdict
@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 from metrics.results import Topics
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.unused_input import (
     MILLISECONDS,
-    STREAM_TOPICS,
     TOPIC,
-    TopicNames,
     UnusedInput,
     count_unused_entries,
     count_unused_names,
@@ -65,7 +64,9 @@ class Update(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A nugget in an update; start and end are the first byte of its words in the text (UTF-8) and the one after.
+    """Nugget matched in an update, with its first byte and end byte in the text.
+
+    Bytes are those of UTF-8; the end is the one after the last.
 
     Examples
     --------
@@ -116,7 +117,10 @@ class Event:
     matches: Mapping[str, tuple[Match, ...]]
 
     def nuggets_of(self, update: str) -> tuple[str, ...]:
-        """Return each nugget in an update once: its own, then its original's if it is a copy."""
+        """Return each nugget in an update once.
+
+        Its own, then its original's if it is a copy.
+        """
         sampled = self.updates.get(update)
         found = self.matches.get(update, ())
         if sampled is not None and sampled.original is not None:
@@ -125,13 +129,16 @@ class Event:
 
 
 class SkippedMatches(NamedTuple):
-    """How many matches were left out because they name a nugget, or else an update, that no other file has."""
+    """Counts of matches skipped for an unknown nugget or update."""
 
     nugget: int
     update: int
 
     def sentence(self, *, nuggets: object, updates: object) -> str:
-        """Say how many were left out by the names of the two files, nothing when none was."""
+        """Return a sentence about the skipped matches, or an empty text.
+
+        It names both files.
+        """
         parts = [
             f"{count} of {what}s that {file} does not have"
             for count, what, file in zip(self, ("nugget", "update"), (nuggets, updates), strict=True)
@@ -158,7 +165,7 @@ class EventCollection:
     incomplete : tuple of str
         Topics that are not judged because one of the files lacks them.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.push`; None for judged events.
+        The kind of collection this one was made from, by `metrics.push.conversion`; None for judged events.
 
     Examples
     --------
@@ -187,7 +194,7 @@ class EventCollection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateRun:
-    """What one system gave out, an update an entry, in file order.
+    """Updates that one system emitted, one an entry, in file order.
 
     Attributes
     ----------
@@ -226,7 +233,7 @@ class UpdateRun:
         return f"UpdateRun({self.name!r}, updates={len(self.updates)})"
 
     def __post_init__(self) -> None:
-        """Check that there is one value of each for every update, and close the arrays."""
+        """Check that every column has one value per update, and freeze the arrays."""
         for name in ("seconds", "confidence"):
             values = np.array(getattr(self, name), dtype=np.float64)
             values.flags.writeable = False
@@ -237,7 +244,10 @@ class UpdateRun:
             raise ValueError("times must be finite, and a confidence must be a number")
 
     def entries(self, judged: Iterable[str]) -> dict[str, NDArray[np.int64]]:
-        """Return the entries of each judged topic, in file order; a topic that the run has nothing for is left out."""
+        """Return the entries of each judged topic, in file order.
+
+        A topic that the run has nothing for is left out.
+        """
         names = TopicNames(judged, STREAM_TOPICS, where=self.name)
         found = {topic: names.find(topic) for topic in set(self.topics)}
         entries: defaultdict[str, list[int]] = defaultdict(list)
@@ -260,7 +270,7 @@ def updates_left_out(
     lengths: Mapping[str, Mapping[str, float]] | None = None,
     topics: Topics = "judged",
 ) -> list[UnusedInput]:
-    """Count what of a run takes no part, or has a time outside its event.
+    """Count a run's updates that no score uses, or whose time is outside the event.
 
     Parameters
     ----------
@@ -339,7 +349,7 @@ def updates_left_out(
 
 
 def events_left_out(collection: EventCollection) -> list[UnusedInput]:
-    """Count what of the judgments takes no part.
+    """Count the judgments that no score uses.
 
     Returns
     -------

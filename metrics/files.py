@@ -1,18 +1,13 @@
-"""Files that appear whole or not at all, and how much one may hold once it is read.
-
-Files and folders that appear whole or not at all, and asking beforehand whether there is a place for them.
+"""Files and folders that are written atomically.
 
 What is being written stands beside its place under a name that nobody can guess and is for its owner alone. A lock of the operating
-system says that somebody is at it; what a killed command left has no such lock any more, and is cleared at the next run.
-
-A reader looks at the budget before it reads, from what the file says of itself, and while it reads, since a file may lie. The
-numbers are those of docs/security.md; whoever truly has more allows it with the environment variable `VARIABLE`.
+system says that somebody is at it; what a killed command left has no such lock any more, and is cleared at the next run. Whether a
+place can be written to is asked beforehand.
 """
 
 import errno
 import glob
 import hashlib
-import math
 import os
 import shutil
 import sys
@@ -30,7 +25,7 @@ PART = ".part"
 
 
 def write_atomically(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
-    """Write a file as `written_whole` does; text is UTF-8.
+    """Write a file atomically, as `written_whole` does; text is UTF-8.
 
     Raises
     ------
@@ -43,7 +38,9 @@ def write_atomically(path: str | Path, content: str | bytes, *, private: bool = 
 
 @contextmanager
 def written_whole(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Write a file beside its place, and rename it to there once it is on the disk. Its folder is made.
+    """Write a temporary file that replaces its target once it is on the disk.
+
+    Its folder is made.
 
     What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
@@ -69,13 +66,15 @@ def written_whole(path: str | Path, *, private: bool = False) -> Iterator[Binary
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file as `open` does, a new one for its owner alone."""
+    """Open a file as `open` does, a new one readable by its owner alone."""
     return os.open(path, flags, 0o600)
 
 
 @contextmanager
 def temporary_path(path: Path) -> Iterator[Path]:
-    """Give the name under which a file or folder is to be made before it is renamed to ``path``; of the rest nothing stays.
+    """Yield a temporary path for a file or folder that is then renamed to ``path``.
+
+    Nothing of it stays behind.
 
     It lies in a folder beside ``path`` that only its owner may enter. What killed commands left there is removed first.
     """
@@ -90,7 +89,7 @@ def temporary_path(path: Path) -> Iterator[Path]:
 
 
 def left_behind(path: Path) -> Iterator[Path]:
-    """Give each folder in which a command that was killed made ``path``; it is removed afterwards."""
+    """Yield each folder that a killed command left beside ``path``, then remove it."""
     for room in sorted(path.parent.glob(f".{glob.escape(path.name)}.*{PART}")):
         lock = _locked(room)
         if lock is not None:
@@ -110,7 +109,7 @@ def _new_room(path: Path) -> tuple[Path, int]:
 
 
 def _locked(room: Path) -> int | None:
-    """Return the lock of a folder in which something is made, None when somebody else has it or the folder is gone."""
+    """Return the lock of a temporary folder, or None if it is taken or gone."""
     if sys.platform == "win32":
         return os.open(os.devnull, os.O_RDONLY)
     try:
@@ -129,14 +128,14 @@ def _locked(room: Path) -> int | None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk; of a folder all that is in it too."""
+    """Flush a file, or a folder with all that is in it, to the disk."""
     for inside in sorted(path.iterdir()) if path.is_dir() else ():
         sync(inside)
     sync_names(path)
 
 
 def sync_names(path: Path) -> None:
-    """Wait until a file, or the names in a folder without what is behind them, are on the disk."""
+    """Flush a file, or the names in a folder without their content, to the disk."""
     if sys.platform == "win32":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -147,12 +146,17 @@ def sync_names(path: Path) -> None:
 
 
 def digest_of(content: bytes) -> str:
-    """Return the SHA-256 of a text as it is kept with results; which line ends a version control system gave it counts for nothing."""
+    """Return the SHA-256 of a text, whatever its line ends.
+
+    Version control systems change line ends.
+    """
     return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 
 def check_unchanged(record: Path, digests: object, names: Iterable[str], *, command: str) -> None:
-    """Check that results are as their command wrote them: a report of tables of two runs, or of half a table, would be wrong.
+    """Check that result files are as their command wrote them.
+
+    A report of tables of two runs, or of half a table, would be wrong.
 
     Parameters
     ----------
@@ -183,7 +187,9 @@ def check_unchanged(record: Path, digests: object, names: Iterable[str], *, comm
 
 
 def relative_path(path: str | Path, folder: str | Path) -> str:
-    """Return a path as it is written into a file of ``folder``: relative to it, without the names of the folders above both.
+    """Return a path relative to ``folder``, without names of folders above both.
+
+    As it is written into a file of that folder.
 
     On another drive, to which no relative path leads, it is the name of the file alone.
     """
@@ -192,7 +198,10 @@ def relative_path(path: str | Path, folder: str | Path) -> str:
 
 
 def check_file_place(path: str | Path) -> None:
-    """Raise `InputError` where no file of this name could be written: before the work that it shall hold the result of."""
+    """Raise `InputError` if a file of this name could not be written.
+
+    Before the work whose result it is to hold.
+    """
     path = _named(path)
     if path.is_dir():
         cure = f"name a file in it, such as {path / 'NAME'}"
@@ -202,7 +211,10 @@ def check_file_place(path: str | Path) -> None:
 
 
 def check_folder_place(path: str | Path) -> None:
-    """Raise `InputError` where nothing could be written into a folder of this name, which may have to be made first."""
+    """Raise `InputError` if nothing could be written into a folder of this name.
+
+    It may have to be made first.
+    """
     path = _named(path)
     if path.exists() and not path.is_dir():
         raise input_fault("this is a file, and a folder is needed", path=path, cure="name a folder")
@@ -210,7 +222,10 @@ def check_folder_place(path: str | Path) -> None:
 
 
 def _named(path: str | Path) -> Path:
-    """Return a path; raises `InputError` where the system knows no such names: with NUL, or half a character, in them."""
+    """Return a path; raises `InputError` for a name that the system cannot hold.
+
+    With NUL, or half a character, in it.
+    """
     try:
         is_name = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -223,7 +238,7 @@ def _named(path: str | Path) -> Path:
 
 
 def _try_folder(path: Path, folder: Path) -> None:
-    """Write something into the nearest folder that there is, and take it away again."""
+    """Write a probe into the nearest existing folder and remove it."""
     nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not nearest.is_dir():
         problem = f"the folder cannot be made: {nearest} is a file"
@@ -239,91 +254,3 @@ def _unwritable(path: Path, error: OSError) -> InputError:
     is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
     cure = "make room there and run the same command again" if is_full else "choose another place"
     return input_fault(f"cannot be written ({error.strerror})", path=path, cure=cure)
-
-
-VARIABLE = "PREFCAL_BUDGET"
-"""So many times the numbers below are allowed: ``PREFCAL_BUDGET=4``."""
-MAX_BYTES = 4 * 2**30
-"""Of a file, and of what a packed one unfolds to."""
-SMALL_BYTES, MOST_TIMES = 256 * 2**20, 200
-"""A packed file may unfold to the first, and beyond it to so many times its own size."""
-MAX_ROWS = 40_000_000
-MAX_COLUMNS = 10_000
-MAX_VALUES = 10_000_000
-"""Of a JSON file, and elements of an XML file: each becomes several hundred bytes."""
-MAX_DOCUMENT_BYTES = 16 * 2**20
-"""Of a file that people write by hand, such as a study file."""
-CHUNK = 2**20
-
-
-def factor() -> float:
-    """Return by how much the environment raises the budget, 1 without it; raises `InputError` if that is no number from 1."""
-    given = os.environ.get(VARIABLE, "1")
-    try:
-        number = float(given)
-    except ValueError:
-        number = math.nan
-    if not 1 <= number < math.inf:
-        raise input_fault(
-            f"{VARIABLE} is {given!r}", cure="write how many times the budget you need, such as 4"
-        )
-    return number
-
-
-def check_bytes(path: str | Path, size: int, *, most: int = MAX_BYTES) -> None:
-    """Raise `InputError` if a file of ``size`` bytes is larger than allowed."""
-    if size > most * factor():
-        raise budget_error(path, f"the file has {_bytes(size)}, and {_bytes(most * factor())} may be read")
-
-
-def check_rows(path: str | Path, rows: int) -> None:
-    """Raise `InputError` if a file has more rows, or lines, than allowed."""
-    if rows > MAX_ROWS * factor():
-        raise budget_error(path, f"there are {rows:,} rows, and {MAX_ROWS * factor():,.0f} may be read")
-
-
-def check_columns(path: str | Path, columns: int) -> None:
-    """Raise `InputError` if a table has more columns than allowed."""
-    if columns > MAX_COLUMNS * factor():
-        raise budget_error(
-            path, f"there are {columns:,} columns, and {MAX_COLUMNS * factor():,.0f} may be read"
-        )
-
-
-def check_values(path: str | Path, values: int) -> None:
-    """Raise `InputError` if a JSON or XML file holds more values than allowed."""
-    if values > MAX_VALUES * factor():
-        raise budget_error(path, f"there are {values:,} values, and {MAX_VALUES * factor():,.0f} may be read")
-
-
-def check_unfolded(path: str | Path, packed: int, unfolded: int) -> None:
-    """Raise `InputError` if ``packed`` bytes unfold to more than allowed."""
-    most = most_unfolded(packed)
-    if unfolded > most:
-        raise budget_error(
-            path, f"its {_bytes(packed)} unfold to more than the {_bytes(most)} that may be read"
-        )
-
-
-def most_unfolded(packed: int) -> int:
-    """Return to how many bytes so many packed ones may unfold."""
-    return int(min(MAX_BYTES, max(SMALL_BYTES, MOST_TIMES * packed)) * factor())
-
-
-def read_within(stream: BinaryIO, most: int) -> bytes:
-    """Read a stream to its end, or to one byte more than ``most``."""
-    chunks, left = list[bytes](), most + 1
-    while left > 0 and (chunk := stream.read(min(left, CHUNK))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)
-
-
-def budget_error(path: str | Path, problem: str) -> InputError:
-    """Return the error of a file that is over its budget."""
-    cure = f"see whether it is the right file; if you trust it, set {VARIABLE}=4, four times as much, or what it needs"
-    return input_fault(problem, path=path, cure=cure)
-
-
-def _bytes(size: float) -> str:
-    return f"{size / 2**20:,.1f} MiB" if size >= 2**20 else f"{size / 2**10:,.1f} KiB"

@@ -1,4 +1,4 @@
-"""Work in pieces, done in this process, in several processes, or on a Dask cluster.
+"""Parallel execution of independent pieces, in processes or on a Dask cluster.
 
 A piece of work is a function of what all pieces share and of one item. What is shared (judgments, runs) is sent to each worker
 once, also where several calls have the same work. Pieces come back in the order in which they are ready, with their items; who wants another order sorts them.
@@ -29,13 +29,16 @@ Result = TypeVar("Result")
 Work: TypeAlias = Callable[[Shared, Item], Result]
 
 AHEAD = 2
-"""So many pieces a worker are handed out, so that nobody waits for the next one."""
+"""Pieces handed out per worker, so that none waits for the next one."""
 ALONE_SECONDS = 4.0
-"""So much processor time the first pieces get here: what is over by then needs no other processes, which take seconds to start."""
+"""Processor seconds that the first pieces get in this process alone.
+
+What is over by then needs no other processes, which take seconds to start.
+"""
 
 
 class Executor:
-    """Processes on this machine, started when the work turns out to be long.
+    """Executor of independent pieces: processes, started when the work is long.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ class Executor:
     def results(
         self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
-        """Do the work for every item.
+        """Yield each item with its result, as it becomes ready.
 
         Parameters
         ----------
@@ -94,7 +97,7 @@ class Executor:
             ) from None
 
     def _processes(self, work: Work[Shared, Item, Result], shared: Shared) -> ProcessPoolExecutor:
-        """Return processes that know the work: those of the call before, if it was the same."""
+        """Return the processes that know the work, reused if it is the same as before."""
         known = self._given is not None and self._given[0] is work and self._given[1] is shared
         if self._pool is None or not known:
             self.close()
@@ -111,7 +114,7 @@ class Executor:
 
 
 class _DaskEngine(Executor):
-    """The workers of a Dask cluster."""
+    """Executor of independent pieces on a Dask cluster."""
 
     def __init__(self, client: Any, address: str) -> None:
         super().__init__(max(1, sum(client.nthreads().values())))
@@ -121,7 +124,10 @@ class _DaskEngine(Executor):
     def results(
         self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
-        """Do as many pieces at a time as the cluster has threads; a piece whose worker dies is done by another."""
+        """Yield each item with its result; a piece of a lost worker is repeated.
+
+        As many pieces at a time as the cluster has threads.
+        """
         from distributed import KilledWorker  # noqa: PLC0415 - only a cluster needs it
 
         pool = self._client.get_executor(pure=False)
@@ -146,7 +152,7 @@ class _DaskEngine(Executor):
 
 @contextmanager
 def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
-    """Open an engine for a while.
+    """Open an executor, and close it at the end.
 
     Parameters
     ----------
@@ -173,7 +179,7 @@ def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Exec
 def _in_flight(
     submit: Callable[[Item], "Future[Result]"], items: Iterable[Item], most: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Hand out items, at most so many at a time, and yield each with its result as it becomes ready."""
+    """Submit items, a limited number at a time, and yield each with its result."""
     ahead = iter(items)
     running = {submit(item): item for item in islice(ahead, most)}
     try:
@@ -188,7 +194,9 @@ def _in_flight(
 
 
 def _handed(pool: ProcessPoolExecutor, item: object) -> "Future[Any]":
-    """Hand a piece to the processes; one that is started for it hears of Ctrl-C only when it can end without a word.
+    """Submit a piece to the processes, with Ctrl-C held back from new ones.
+
+    A process that is started for it hears of Ctrl-C only when it can end without a word.
 
     Windows cannot hold a signal back.
     """
@@ -203,11 +211,11 @@ def _handed(pool: ProcessPoolExecutor, item: object) -> "Future[Any]":
 
 
 _own: tuple[Work[Any, Any, Any], Any] | None = None
-"""In a worker process: the work, and what its pieces share."""
+"""Work and shared values of a worker process."""
 
 
 def _begin(work: Work[Any, Any, Any], shared: object) -> None:
-    """Make a process ready to work: it ends at once when it is interrupted, and with the process that started it."""
+    """Prepare a worker process: it ends on interruption, and with its parent."""
     global _own  # noqa: PLW0603 - a worker process has one work
     _own = (work, shared)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -224,7 +232,7 @@ def _end_with_parent() -> None:
 
 
 def _piece(item: object) -> Any:
-    """Do one piece in a worker process."""
+    """Compute one piece in a worker process."""
     if _own is None:
         raise RuntimeError("this process was given no work")
     work, shared = _own

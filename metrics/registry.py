@@ -1,4 +1,4 @@
-"""What a measure is, and the measures by name: declaring one, listing all, and reading one from the text it prints as.
+"""Measures as values: declaration, listing by name, and reading from text.
 
 A measure is a frozen, comparable value: it says what is to be computed, and the function `score_FAMILY` of its family's
 module computes it. That module is imported only when one of its measures is asked for and not known yet.
@@ -31,7 +31,7 @@ UNIONS = (Union, UnionType)
 
 
 class Measure:
-    """Base of every measure; a subclass is declared with `metrics.registry.measure`.
+    """Base of every measure; `metrics.registry.measure` declares a subclass.
 
     Parameters are dataclass fields annotated `float`, `int`, `bool`, `str`, a `Literal` or one of these `| None`,
     each with a default; the main one comes first. Their values are checked against the annotation.
@@ -76,7 +76,10 @@ class Measure:
 
     @property
     def column(self) -> str:
-        """What stands in the column ``metric`` of a score table; subclasses add parameters: ``M@840``."""
+        """Name in the column ``metric`` of score tables.
+
+        Subclasses add parameters: ``M@840``.
+        """
         return self.name
 
     def parameters(self) -> dict[str, Parameter]:
@@ -89,7 +92,10 @@ class Measure:
         return {field.name: field.default for field in _fields(cls)}
 
     def __repr__(self) -> str:
-        """``MMeasure(patience=1500)``: the main parameter, and each other one that is not at its default."""
+        """Format as ``MMeasure(patience=1500)``, with parameters not at their defaults.
+
+        The main parameter is always there.
+        """
         defaults = self.defaults()
         shown = [
             f"{name}={shown_value(value)}"
@@ -100,14 +106,14 @@ class Measure:
 
 
 def short_number(number: float) -> str:
-    """Print a number as short as it goes without loss: ``840``, ``0.1``, ``inf``."""
+    """Format a number as short as it goes without loss: ``840``, ``0.1``, ``inf``."""
     if isinstance(number, Integral) or (abs(number) < 1e15 and number == int(number)):
         return str(int(number))
     return repr(float(number))
 
 
 def changed_parameters(measure: Measure, *, behind: str = "", always: str = "") -> str:
-    """Write the parameters that are not at their defaults, as they stand in a name: ``(gains=graded)``.
+    """Format the parameters that are not at their defaults: ``(gains=graded)``.
 
     Parameters
     ----------
@@ -128,7 +134,7 @@ def changed_parameters(measure: Measure, *, behind: str = "", always: str = "") 
 
 
 def shown_value(value: Parameter) -> str:
-    """Print a parameter's value as `metrics.registry.parse_measure` reads it."""
+    """Format a parameter's value as `metrics.registry.parse_measure` reads it."""
     if isinstance(value, Real) and not isinstance(value, bool):
         return short_number(value)
     return repr(value)
@@ -140,7 +146,7 @@ def _fields(cls: type[Measure]) -> tuple[Any, ...]:
 
 
 def _fits(value: Parameter, annotation: Any) -> bool:
-    """Say whether a value is one of those an annotation allows; NaN and bool are no numbers."""
+    """Return whether a value fits an annotation; NaN and bool are no numbers."""
     if get_origin(annotation) is Literal:
         return value in get_args(annotation)
     if get_origin(annotation) in UNIONS:
@@ -152,7 +158,7 @@ def _fits(value: Parameter, annotation: Any) -> bool:
 
 
 def _described(annotation: Any) -> str:
-    """Put an annotation in words: ``'both', 'first' or 'second'``, ``a number or None``."""
+    """Describe an annotation: ``'both', 'first' or 'second'``, ``a number or None``."""
     if get_origin(annotation) is Literal:
         *others, last = map(repr, get_args(annotation))
         return f"{', '.join(others)} or {last}" if others else last
@@ -189,7 +195,9 @@ def measure(what: type[M]) -> type[M]: ...
 
 
 def measure(what: str | type[M]) -> Measure | type[M]:
-    """Return the measure that a text names, or declare one: ``measure("M(patience=840)")`` and ``@measure``.
+    """Return the measure that a text names, or declare a class as a measure.
+
+    ``measure("M(patience=840)")`` and ``@measure``.
 
     A class becomes a frozen, keyword-only dataclass and is entered in the registry::
 
@@ -238,7 +246,7 @@ def measure(what: str | type[M]) -> Measure | type[M]:
 
 
 def all_measures() -> dict[str, type[Measure]]:
-    """Every measure by the name of its class: the package's families in their order, then what was added.
+    """Return every measure class by name, the package's families first.
 
     Returns
     -------
@@ -282,7 +290,10 @@ def parse_measure(text: str, *, printed: bool = False) -> Measure:
 
 
 def _class_named(name: str, *, printed: bool) -> type[Measure]:
-    """Find a class by its name or, of the first that has it, the printed one; import the families when it is not known yet."""
+    """Find a measure class by its name, else by its printed name.
+
+    By the first that has it; the families are imported when it is not known yet.
+    """
     cls = _known.get(name) or all_measures().get(name)
     if cls is None and printed:
         cls = next((one for one in _known.values() if one.name == name), None)
@@ -292,7 +303,7 @@ def _class_named(name: str, *, printed: bool) -> type[Measure]:
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Parameter]]:
-    """Split ``Name(key=value, ...)`` into name and arguments; nothing is ever evaluated."""
+    """Split ``Name(key=value, ...)`` into name and arguments, without evaluation."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
         if isinstance(node, ast.Name):
@@ -305,13 +316,16 @@ def _parsed(text: str) -> tuple[str, dict[str, Parameter]]:
 
 
 def _value(node: ast.expr) -> Parameter:
-    """Read one argument: a Python literal, with ``inf`` for infinity."""
+    """Parse one argument: a Python literal, with ``inf`` for infinity."""
     value: Parameter = ast.literal_eval(_WithInfinity().visit(node))
     return value
 
 
 class _WithInfinity(ast.NodeTransformer):
-    """Puts the number in the place of the name ``inf``, which Python has no literal for."""
+    """Transformer that replaces the name ``inf`` by the number.
+
+    Python has no literal for it.
+    """
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Constant(math.inf) if node.id == "inf" else node

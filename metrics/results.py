@@ -1,4 +1,4 @@
-"""The result of scoring, the same for every family: one row per run, topic and metric, and the mean as topic `all`.
+"""Result of scoring: a row per run, topic and metric, and means as topic `all`.
 
 Families compute lists of `Score`, which the command line prints as they are; pandas is imported only where a
 Python user asks for a frame.
@@ -19,31 +19,40 @@ if TYPE_CHECKING:
 
 ALL = "all"
 MEANS = frozenset({ALL, "amean", "average", "mean"})
-"""What tools call a row over all topics: trec_eval and ir_measures, gdeval and ndeval, compatibility.py, tables of pandas."""
+"""Names that tools give to a row over all topics.
+
+trec_eval and ir_measures, gdeval and ndeval, compatibility.py, tables of pandas.
+"""
 
 Topics: TypeAlias = Literal["judged", "run"]
-"""Topics of a mean: every judged one, or those that the run has something for."""
+"""Topics of a mean: every judged one, or those that the run has."""
 
 ScoreKey: TypeAlias = tuple[str, str, str]
 """Run, topic and metric of a score."""
 Interval: TypeAlias = tuple[float, float]
-"""Its low and high end."""
+"""Low and high end of an interval."""
 
 M = TypeVar("M", bound=Measure)
 R = TypeVar("R")
 
 
-MOST_LINES = 10
-"""Of what a result prints as."""
+MAX_LINES = 10
+"""Largest number of lines of a printed result."""
 
 
 def is_mean(topic: str) -> bool:
-    """Say whether a topic is none, but what a tool calls a row over all topics: ``all``, ``amean``, ``average``, ``mean``."""
+    """Return whether a topic id is a tool's name for all topics.
+
+    ``all``, ``amean``, ``average``, ``mean``.
+    """
     return topic.lower() in MEANS
 
 
 class HasSummary(ABC):
-    """A result that prints as the first lines of its `summary`; nothing of it is ever dumped."""
+    """Base of results that print as the first lines of their `summary`.
+
+    Nothing of them is ever dumped.
+    """
 
     __slots__ = ()
 
@@ -52,7 +61,7 @@ class HasSummary(ABC):
         """Return the result in words."""
 
     def overview(self) -> "Overview | None":
-        """Return the table that the summary shows and the sentences below it; None where there is no table."""
+        """Return the table and sentences of the summary; None without a table."""
         return None
 
     def __repr__(self) -> str:
@@ -66,7 +75,7 @@ class HasSummary(ABC):
 
 
 class Overview(NamedTuple):
-    """What a result shows at a glance.
+    """Table and sentences of a result's summary.
 
     Attributes
     ----------
@@ -88,7 +97,7 @@ class Overview(NamedTuple):
         return "\n".join([shown, *self.sentences])
 
     def as_html(self) -> str:
-        """Return the same for a notebook."""
+        """Return table and sentences as HTML for a notebook."""
         shown = self.table.to_html(
             index=False, border=0, na_rep="", float_format=f"{{:{self.digits}}}".format
         )
@@ -97,16 +106,16 @@ class Overview(NamedTuple):
 
 
 def first_lines(summary: str) -> str:
-    """Return a summary as a result prints it: at most `MOST_LINES` lines, and how many more `summary()` has."""
+    """Return the first `MAX_LINES` lines of a summary, and how many are left."""
     lines = summary.splitlines()
-    if len(lines) > MOST_LINES:
-        more = len(lines) - MOST_LINES + 1
-        lines[MOST_LINES - 1 :] = [f"... {more} more lines in .summary()"]
+    if len(lines) > MAX_LINES:
+        more = len(lines) - MAX_LINES + 1
+        lines[MAX_LINES - 1 :] = [f"... {more} more lines in .summary()"]
     return "\n".join(lines)
 
 
 class Score(NamedTuple):
-    """One value of one metric. The order of the fields is the order of a score table's columns."""
+    """One value of one metric; its fields are the columns of a score table."""
 
     run: str
     topic: str
@@ -116,7 +125,7 @@ class Score(NamedTuple):
 
 
 def check_several(values: object, what: str) -> None:
-    """Raise `InputError` where one text or one measure was given in place of a list of them.
+    """Raise `InputError` if one text or one measure stands for a list of them.
 
     Parameters
     ----------
@@ -132,7 +141,9 @@ def check_several(values: object, what: str) -> None:
 
 
 def label_measures(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
-    """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
+    """Label each measure by its `column`, or by the label the caller gave.
+
+    It is its name in the column ``metric``.
 
     Parameters
     ----------
@@ -168,7 +179,7 @@ def label_measures(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None
 
 
 def run_list(runs: Iterable[R], kind: type[R]) -> list[R]:
-    """Return runs as a list; raises InputError for what is none, or is one by itself."""
+    """Return runs as a list; raises InputError for what is none, or is one run."""
     if isinstance(runs, (kind, str)):
         raise input_fault("one run is given where several are wanted", cure="pass a list: [run]")
     found = list(runs)
@@ -218,7 +229,10 @@ def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] |
 
 
 def score_frame(scores: Sequence[Score]) -> "pd.DataFrame":
-    """Put scores into a tidy frame: run, topic, metric, value; ``user`` before metric when any score has one."""
+    """Convert scores to a tidy frame: run, topic, metric, value.
+
+    ``user`` stands before metric when any score has one.
+    """
     import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
 
     frame = pd.DataFrame(scores, columns=pd.Index(Score._fields))

@@ -1,115 +1,44 @@
-"""Topic ids, and what of the input takes no part in a score.
+"""Counts of the input that is not used in a score.
 
-Topic ids are compared as text, never as numbers. Updates and pushes have a long form too (`TS14.11`, `MB226`) and a short one
-(`11`, `226`); in ranked lists `31.1` and `32.1` are two topics.
-
-A score of files that do not belong together is a number like any other. So what takes no part is said by the command line and
-warned of in Python, and each family has functions that count what is
-left out of its runs and judgments, as `UnusedInput` values: `metrics.push.streams`, `metrics.events`,
-`metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
+A score of files that do not belong together is a number like any other. So the command line prints what is not used, and Python warns
+of it. Each family has functions that count what is left out of its runs and judgments, as `UnusedInput` values: `metrics.push.streams`,
+`metrics.events`, `metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
 """
 
 import re
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.errors import input_fault, join_names, pluralise, printable
+from metrics.errors import join_names, pluralise, printable
 from metrics.results import Topics
-
-STREAM_TOPICS = re.compile(r"(?:TS[0-9]{2}\.|MB)(?=.)")
-"""What the long form of a topic of updates or pushes begins with: ``TS14.`` or ``MB``."""
-
-
-def short_form(topic: str, prefix: re.Pattern[str] = STREAM_TOPICS) -> str:
-    """Drop what the long form begins with: `TS14.11` -> `11`, `MB226` -> `226`; `31.1` and `MC2-E-0001` have no other form."""
-    long = prefix.match(topic)
-    return topic if long is None else topic[long.end() :]
-
-
-class TopicNames:
-    """Finds the id that the judgments use for a topic, whichever form a run writes.
-
-    A written id is a judged one if both are equal, or if one is the short form of the other. `7` and `07` differ,
-    and so do `TS13.11` and `TS14.11`.
-
-    Parameters
-    ----------
-    judged : iterable of str
-        Topic ids as the judgments name them.
-    prefix : Pattern, optional
-        `STREAM_TOPICS` for updates and pushes; without it there are no forms, and ids are compared as text.
-    where : str or Path, optional
-        The file or run whose topics are looked up, for the message.
-    """
-
-    def __init__(
-        self,
-        judged: Iterable[str],
-        prefix: re.Pattern[str] | None = None,
-        *,
-        where: str | Path | None = None,
-    ) -> None:
-        self._judged = frozenset(judged)
-        self._prefix, self._where = prefix, where
-        self._long: defaultdict[str, set[str]] = defaultdict(set)
-        for name in self._judged:
-            self._long[self._short(name)].add(name)
-
-    def find(self, written: str) -> str | None:
-        """Return the judged id that a written one means, None when it means none.
-
-        Raises
-        ------
-        InputError
-            If a short form would be that of two long ones, judged or written: which of them is meant, nothing says.
-        """
-        if written in self._judged:
-            return written
-        short = self._short(written)
-        if short == written:
-            meant = self._long.get(short, set())
-        elif short in self._judged:
-            self._long[short] |= {short, written}
-            meant = self._long[short] - {short}
-        else:
-            return None
-        if len(meant) > 1:
-            raise input_fault(
-                f"topic {short!r} would be {' and '.join(sorted(meant))} at once",
-                path=self._where,
-                cure="write the long form of these topics in the judgments and in the run",
-            )
-        return short if short in self._judged else next(iter(meant), None)
-
-    def _short(self, topic: str) -> str:
-        return topic if self._prefix is None else short_form(topic, self._prefix)
-
+from metrics.topic_ids import TopicNames
 
 MILLISECONDS = 1e11
-"""Seconds up to which a time may well be meant (the year 5138); the same number of milliseconds is March 1973."""
+"""Largest plausible time in seconds (the year 5138); beyond are milliseconds.
+
+The same number of milliseconds is March 1973.
+"""
 Noun: TypeAlias = tuple[str, str]
-"""One and many."""
+"""Singular and plural."""
 TOPIC = ("judged topic", "judged topics")
 EXCUSE = 'topics="run"'
-"""How Python is asked for the mean over the topics of the run."""
-MOST_NAMED = 4
+"""Hint to Python users who want the mean over the topics of the run."""
+MAX_NAMES = 4
 SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets", "count": "counts"}
 
 
 class LeftOutWarning(UserWarning):
-    """More than half of a part of the input takes no part in the scores."""
+    """Warning that more than half of a part of the input is not used in the scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedInput:
-    """How much of one part of the input has one thing against it.
+    """Part of the input that is not used, with its count and its reason.
 
     Attributes
     ----------
@@ -143,11 +72,13 @@ class UnusedInput:
 
     @property
     def is_most(self) -> bool:
-        """Whether it is true of more than half where that is hardly ever meant."""
+        """True if more than half is unused, where that is hardly ever meant."""
         return bool(self.cause) and 2 * self.count > self.of
 
     def sentence(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
-        """Say it: ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
+        """Return a sentence with the count, the reason and an example.
+
+        ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
 
         Parameters
         ----------
@@ -165,11 +96,11 @@ class UnusedInput:
         return f"{self.count} of {whole} {self._agreeing(self.says)}{example}{then}{way}"
 
     def warning(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
-        """Say it with its likely cause."""
+        """Return the sentence with its likely cause."""
         return f"{self.sentence(line, excuse=excuse)}; {self.cause}"
 
     def _agreeing(self, words: str) -> str:
-        """Put the verb that words begin with into the singular where one thing is counted."""
+        """Return words whose leading verb agrees with a count of one."""
         verb, blank, rest = words.partition(" ")
         return f"{SINGULAR.get(verb, verb) if self.count == 1 else verb}{blank}{rest}"
 
@@ -184,7 +115,7 @@ def count_unused_entries(
     cause: str,
     then: str = "",
 ) -> list[UnusedInput]:
-    """Count the chosen ones of a run's entries; nothing where there is none.
+    """Count the chosen entries of a run, as a list of at most one count.
 
     Parameters
     ----------
@@ -217,7 +148,7 @@ def count_unused_entries(
 def count_unused_names(
     missing: Sequence[str], of: int, *, noun: Noun, says: str, cause: str, then: str = ""
 ) -> list[UnusedInput]:
-    """Count named things, such as topics, of which there are ``of``; nothing where none is missing."""
+    """Count unused names, such as topics, as a list of at most one count."""
     if not missing:
         return []
     return [
@@ -236,7 +167,7 @@ def unjudged_entries(
     says: str,
     cause: str,
 ) -> list[UnusedInput]:
-    """Count the entries of a run, given by their topics as written, whose topic nobody judged."""
+    """Count the entries of a run on topics that nobody judged."""
     names = TopicNames(judged, prefix)
     strange = {topic for topic in set(topics) if names.find(topic) is None}
     chosen = np.array([topic in strange for topic in topics], dtype=np.bool_)
@@ -245,11 +176,11 @@ def unjudged_entries(
 
 
 def no_topic_in_both(written: Iterable[str], judged: Iterable[str], cause: str) -> str:
-    """Say of a run and judgments that share no topic which each has, before the likely cause."""
+    """Return a sentence on a run and judgments without a common topic."""
     if not cause:
         return ""
     here, there = (
-        join_names(map(printable, dict.fromkeys(names)), most=MOST_NAMED) for names in (written, judged)
+        join_names(map(printable, dict.fromkeys(names)), most=MAX_NAMES) for names in (written, judged)
     )
     return f"no topic is in both: the run has {here}, the judgments have {there}; {cause}"
 
@@ -263,7 +194,7 @@ def topics_without(
     cause: str = "",
     worth: str = "count as 0",
 ) -> list[UnusedInput]:
-    """Count the judged topics that are none of a run's own: they have no ``what`` there.
+    """Count the judged topics that a run lacks.
 
     Parameters
     ----------
@@ -291,11 +222,11 @@ def topics_without(
 
 
 class HasName(Protocol):
-    """Judgments or a run."""
+    """Judgments or a run, called by a name."""
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
 
 
 C = TypeVar("C", bound=HasName)
@@ -308,7 +239,7 @@ def warn_if_mostly_unused(
     of_judgments: Callable[[C], list[UnusedInput]],
     of_run: Callable[[C, R], list[UnusedInput]],
 ) -> None:
-    """Warn who scores in Python of what is more than half of the judgments or of a run and takes no part.
+    """Warn of each part of the input that is mostly unused.
 
     Parameters
     ----------

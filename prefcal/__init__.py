@@ -37,6 +37,7 @@ __all__ = [
     "read_scores",
     "read_tables",
     "read_user_model",
+    "read_verdicts",
     "report",
     "simulate",
     "simulate_preferences",
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     )
     from calibration.plan import plan
     from metrics import *  # noqa: F403 - all that it hands out
-    from prefcal.studies import agree, fit, rank, report, simulate
+    from prefcal.studies import agree, fit, rank, read_verdicts, report, simulate
 
 
 __version__ = version("prefcal")
@@ -92,7 +93,7 @@ RENAMED = {"Judges": "SimulatedJudges", "Study": "SimulatedStudy", "Wish": "Prec
 
 
 def _check_not_hidden() -> None:
-    """Raise `ImportError` when a file or folder of the user's own is imported in place of one of prefcal's packages."""
+    """Raise `ImportError` if a user's file or folder hides a package of prefcal."""
     ours = Path(__file__).resolve().parents[1]
     for name in ("metrics", "calibration", "study_app"):
         spec = find_spec(name)

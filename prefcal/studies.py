@@ -1,10 +1,13 @@
-"""The steps of a study as functions that take paths or frames: what `prefcal fit`, `agree`, `simulate` and `report` do."""
+"""Steps of a study as functions of paths or frames.
+
+They do what `prefcal fit`, `agree`, `simulate` and `report` do.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,11 +18,13 @@ from calibration.agree.score_sources import ScoreSources, read_scores
 from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.families import FitOptions
 from calibration.fit.user_model_fit import UserModelFit, fit_user_model
+from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.rank.folder import Ranking
 from calibration.rank.ranking import LEVEL, rank_systems
 from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
+from calibration.tables.people import people_tables
 from calibration.tables.plausibility import warn_of_doubts
 from calibration.tables.sources import study_sources
 from calibration.tables.study_json import read_study
@@ -31,10 +36,16 @@ from study_app.report.build import write_report
 from study_app.report.drawing.style import read_look
 
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
-"""A folder of tables, or table name -> frame, with the columns of docs/tables.md, as `pandas.read_csv` gives it."""
+"""Folder of tables, or frames by table name.
+
+Columns are those of docs/tables.md, types those of `pandas.read_csv`.
+"""
 
 Model: TypeAlias = UserModelFit | UserModel | str | Path
-"""What `fit` returned, its ``model``, or the file that `write_user_model` or `prefcal fit` wrote."""
+"""Result of `fit`, its ``model``, or a written user-model file.
+
+Written by `write_user_model` or `prefcal fit`.
+"""
 
 
 def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = None) -> UserModelFit:
@@ -79,7 +90,7 @@ def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = N
     _same_answers((options or FitOptions()).same_answers)
     folder = _folder(tables)
     return fit_user_model(
-        _tables(tables),
+        _split(tables)[0],
         seed=seed,
         options=options,
         record=None if folder is None else read_study(folder),
@@ -102,7 +113,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     same_answers: SameAnswersOption = "apart",
     seed: int = 1,
 ) -> AgreementTables:
-    """Say how well measures agree with the preferences of a study.
+    """Measure how well measures agree with the preferences of a study.
 
     Parameters
     ----------
@@ -175,7 +186,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         raise input_fault(
             f"primary is {primary!r}", cure='give the names of two measures: ("M@1500", "M@840")'
         )
-    folder, given = _folder(tables), _tables(tables)
+    folder, given = _folder(tables), _split(tables)[0]
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
     fitted = None if model is None else _user_model(model)
     drawn = draw_model(fitted, draws, seed) if fitted and draws else None
@@ -213,13 +224,14 @@ def rank(
     tables: FolderOrFrames,
     *,
     task: str | None = None,
+    within: Literal["topic"] | None = None,
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
-    """Say which systems people prefer: win rates, worths, the ranks left open, and duels.
+    """Rank systems by preference: win rates, worths, open ranks, and duels.
 
     Parameters
     ----------
@@ -228,8 +240,10 @@ def rank(
         served, sides were drawn by lot; from all others the effect of the side is taken off.
     task : str, optional
         Only this task.
+    within : 'topic', optional
+        Rank the systems or items of each topic for itself: topics are fixed, and intervals are over people, four or more.
     level : float
-        Of every interval, and of all ranks of a task at once.
+        Of every interval, and of all ranks of a task, or of a topic, at once.
     exclude : bool
         Leave out excluded workers; withdrawn ones never count.
     complete_only : bool
@@ -270,8 +284,9 @@ def rank(
     _check_level(level)
     folder = _folder(tables)
     return rank_systems(
-        _tables(tables),
+        _split(tables)[0],
         task=task,
+        within=within,
         level=level,
         exclude=exclude,
         complete_only=complete_only,
@@ -282,7 +297,9 @@ def rank(
 
 
 def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
-    """Draw all tables of a study whose truth is known, to see what a study of its size could find.
+    """Draw all tables of a study whose truth is known.
+
+    To see what a study of its size could find.
 
     Parameters
     ----------
@@ -311,6 +328,50 @@ def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bo
     6
     """
     return simulate_study(study or SimulatedStudy(), np.random.default_rng(seed), activity=activity)
+
+
+def read_verdicts(tables: FolderOrFrames) -> pd.DataFrame:
+    """Return the verdicts of judges that are no people, one row a verdict.
+
+    Parameters
+    ----------
+    tables : str, Path, or mapping of str to DataFrame
+        A folder, or plain frames, with workers of kind model in table workers.
+
+    Returns
+    -------
+    DataFrame
+        judge, model, prompt_sha256, task, topic, pair, system_a, system_b (system_a < system_b), order (1 or 2; missing where it is not
+        known, or the verdict is over both), is_swapped (system_a stood on the right), repeat, vote (votes_a, votes_b, equally_good, equally_bad,
+        no_answer, contradicts), decided_at; by judge, task, topic, pair, order and repeat. `fit`, `agree` and `rank` never count
+        them with people's answers.
+
+    Raises
+    ------
+    InputError
+        If a file or frame has a fault.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> rows = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "rule", "rule"],
+    ...         "task": "lists",
+    ...         "topic": "t1",
+    ...         "system_left": ["A", "A", "B"],
+    ...         "system_right": ["B", "B", "A"],
+    ...         "choice": ["left", "left", "right"],
+    ...         "order": [None, 1, 2],
+    ...     }
+    ... )
+    >>> workers = pd.DataFrame({"worker": ["rule"], "kind": ["model"]})
+    >>> verdicts = prefcal.read_verdicts({"preferences": rows, "workers": workers})
+    >>> verdicts[["judge", "order", "vote"]].to_dict("list")
+    {'judge': ['rule', 'rule'], 'order': [1, 2], 'vote': ['votes_a', 'votes_a']}
+    """
+    return split_verdicts(_checked(tables))[1]
 
 
 def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
@@ -368,11 +429,16 @@ def _same_answers(option: SameAnswersOption) -> SameAnswersOption:
     return option
 
 
-def _tables(tables: FolderOrFrames) -> Tables:
-    """Read or check tables, and warn of values that no people produce."""
-    found = read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
-    warn_of_doubts(found)
-    return found
+def _split(tables: FolderOrFrames) -> tuple[Tables, Verdicts]:
+    """Read or check tables, warn of odd values, and split off judges' verdicts."""
+    found = _checked(tables)
+    warn_of_doubts(people_tables(found, numbered=False))
+    people, verdicts = split_verdicts(found)
+    return dict(people), verdicts
+
+
+def _checked(tables: FolderOrFrames) -> Tables:
+    return read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
 
 
 def _folder(tables: FolderOrFrames) -> str | Path | None:
@@ -390,5 +456,8 @@ def _user_model(model: Model) -> UserModel:
 
 
 def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
-    """Say whether a model may have been fitted to these tables: frames and models of frames have no hash to compare."""
+    """Return whether a model may have been fitted to these tables.
+
+    Frames and models of frames have no hash to compare.
+    """
     return folder is None or model.tables_sha256 in {tables_sha256(folder), None}

@@ -80,9 +80,13 @@ def parsed_address(url: "str | URL") -> "URL":
 
 def _of_several(servers: str) -> dict[str, str]:
     """Return the parameters of a connection to whichever of some servers may be written to; raises `ValueError` for what is none."""
-    found = [_SERVER.fullmatch(server) for server in servers.split(",")]
-    parts = [(one["number"] or one["name"] or "", one["port"] or "") for one in found if one is not None]
-    if len(parts) < len(found):
+    matches = [_SERVER.fullmatch(server) for server in servers.split(",")]
+    parts = [
+        (match["number"] or match["name"] or "", match["port"] or "")
+        for match in matches
+        if match is not None
+    ]
+    if len(parts) < len(matches):
         raise ValueError(servers)
     hosts, ports = zip(*parts, strict=True)
     return {"target_session_attrs": "read-write", "host": ",".join(hosts), "port": ",".join(ports)}

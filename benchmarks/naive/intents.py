@@ -18,7 +18,7 @@ from calibration.models.intents import IntentFit, fit_intents, vote_counts
 
 Probabilities: TypeAlias = dict[str, dict[str, float]]
 
-_MOST_CONCENTRATED = 1e4
+_MAX_CONCENTRATION = 1e4
 
 
 def naive_raw_shares(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> Probabilities:
@@ -83,7 +83,7 @@ def dirichlet_concentration(counts: pd.DataFrame) -> float:
         of_topics = gammaln(size * a) - gammaln(total + size * a)
         return -float(of_topics.sum() + (gammaln(n + a) - gammaln(a)).sum())
 
-    best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(_MOST_CONCENTRATED)), method="bounded")
+    best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(_MAX_CONCENTRATION)), method="bounded")
     return float(np.exp(best.x))
 
 

@@ -1,4 +1,4 @@
-"""How well measures agree with the preferences of a study.
+"""Agreement of measures with the preferences of a study.
 
 In come tables, a user model, collections and runs (`evidence`); out go the tables that `study.agree` makes (their values are
 in `result`) and `folder.write_agreement` writes. `measures` scores the systems, `task_agreement` and `comparisons` hold the

@@ -1,4 +1,6 @@
-"""From a folder of tables to agreement: how well each measure agrees with the preferences, under which parameters.
+"""Agreement of measures with preferences, from a folder of tables.
+
+Of every measure, with the parameters that it has.
 
 The systems of a task are scored by the measures of its kind, and by scores from elsewhere; `calibration.agree.task_agreement` compares the
 scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
@@ -56,21 +58,27 @@ from calibration.agree.task_agreement import (
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.tables.people import people_tables
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
 from metrics.arrays import Floats
-from metrics.errors import input_fault, join_names
+from metrics.errors import input_fault, join_names, percent
 from metrics.registry import Measure
 
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
-"""Share of the spread of scores that may be lost without a word, and scores below which nothing is."""
+"""Share of the spread of scores that rounding may lose, and smallest such score.
+
+Below that score nothing is lost.
+"""
 SCORES_MARK = "from scores"
-"""Stands behind the name of a measure from elsewhere that is called like one of ours."""
+"""Suffix of an external measure that has the name of the package's own."""
 
 
 def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] = ()) -> Scorer:
-    """Read what scores the systems of a task: the measures of its kind, and scores from elsewhere.
+    """Return the function that scores a task's systems, with external scores.
+
+    The measures of its kind, and scores from elsewhere.
 
     Parameters
     ----------
@@ -117,7 +125,7 @@ def task_kind(task: str, evidence: ScoreSources) -> str:
 
 
 def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) -> dict[str, Measure]:
-    """Return printed name -> measure, of the names that are measures and have no scores from elsewhere."""
+    """Return measures by printed name, of names without external scores."""
     elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
     measures = [measure_called(name, kind) for name in names if name not in elsewhere]
     return {printed_name(one, kind): one for one in measures if one is not None}
@@ -126,7 +134,10 @@ def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) ->
 def _from_elsewhere(
     task: JudgedTask, evidence: ScoreSources, taken: Collection[str]
 ) -> tuple[tuple[ScoredMeasure, ...], list[str]]:
-    """Return the measures of --scores, one that is called like one of ours saying where it is from; and what is left out."""
+    """Return the measures of --scores, and notes on those left out.
+
+    One that is called like one of the package's own says where it is from.
+    """
     if evidence.scores is None:
         return (), []
     found, left_out = scores_of_task(evidence.scores, task, path=evidence.scores_place)
@@ -144,7 +155,7 @@ def _from_elsewhere(
 
 
 class _TaskResult(NamedTuple):
-    """The rows of one task for each table, and what to know of it."""
+    """Rows of one task for each table, with diagnostics and notes."""
 
     agreement: list[Row]
     comparisons: list[Row]
@@ -199,6 +210,7 @@ def agree(
             f" (only {join_names(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
+    evidence = replace(evidence, tables=people_tables(evidence.tables))
     checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
         evidence = replace(evidence, tables=one_cluster(evidence.tables, checks.same))
@@ -318,7 +330,7 @@ def _without_people(task: JudgedTask, variants: Sequence[ScoredMeasure], people:
             ).value
             for one in (others, task)
         )
-        said.append(f"{variant.measure} {without:.1%} for {whole:.1%}")
+        said.append(f"{variant.measure} {percent(without, 1)} for {percent(whole, 1)}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
 
 
@@ -374,7 +386,10 @@ def _compared(
 
 
 def _highest(rows: Sequence[Row]) -> str:
-    """Return the measure of highest agreement by the leading convention, those fitted in sample left out where there are others."""
+    """Return the measure of highest agreement by the leading convention.
+
+    Those fitted in sample are left out where there are others.
+    """
     frame = pd.DataFrame(rows)
     leading = frame[frame["ties"] == leading_ties(frame)]
     fair = leading[leading["fit"] != ParameterOrigin.IN_SAMPLE]
@@ -410,7 +425,7 @@ def _notes(
 
 
 def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, Scorer]) -> list[Row]:
-    """Return the rows of agreement once more, the excluded workers counted."""
+    """Return the rows of agreement with the excluded workers counted."""
     return _rows(
         task_agreement(task, variants, exclusions="none")[0]
         for task in everybody

@@ -1,4 +1,4 @@
-"""Which measures are compared with which, and how: by agreement over queries, and both in one model of the votes.
+"""Comparisons of measures: by agreement over queries, and in a model of votes.
 
 The agreement of majorities asks for the sign of a difference only. A model of the votes uses how large the differences
 are and how clear the votes. With x_A and x_B the score differences of a pair, each divided by its root mean square over
@@ -24,19 +24,22 @@ import numpy as np
 
 from calibration.agree.judged_task import JudgedTask, testable
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
-from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedAt, NamedComparisons
+from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedComparisons, NamedWhen
 from calibration.inference.choice import ChoiceModel, maximise, separated_columns
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.crossed_errors import UNKNOWN, StandardError, VotesByPerson
 from metrics.arrays import Bools, Floats, Ints
 
-MOST_ALIKE = 1 - 1e-9
-"""Squared correlation above which two measures are one and the same for the model."""
+MAX_SQUARED_CORRELATION = 1 - 1e-9
+"""Largest squared correlation of two measures that the model can separate."""
 
 
 class SlopeDifference(NamedTuple):
-    """b_A - b_B in log odds a standard difference, and how far it may be off; NaN where votes do not tell."""
+    """Difference of two slopes in log odds, with its standard error.
+
+    b_A - b_B, per standard difference; NaN where votes do not tell.
+    """
 
     difference: float
     error: StandardError
@@ -94,7 +97,9 @@ def slope_difference(
 
 
 def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats:
-    """Return by what each judgment's influence is multiplied, because all slopes were fitted to its query too, (n,).
+    """Return the factor of each judgment's influence, (n,).
+
+    All slopes were fitted to the judgment's query too.
 
     With I_q the information of a query, I that of all and g = I^-1 c, a query's residual has g' (I_q - I_q I^-1 I_q) g of its variance
     g' I_q g left; ``along`` is I_i g of each judgment, (n, p). What `Crossing.error` puts back, g' I_q g / c' I^-1 c, is taken off.
@@ -110,7 +115,7 @@ def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats
 def _alike(differences: Floats) -> bool:
     """Return whether one of two measures is the other times a factor."""
     product, squares = differences.T @ differences, (differences**2).sum(axis=0)
-    return bool(product[0, 1] ** 2 >= MOST_ALIKE * squares.prod())
+    return bool(product[0, 1] ** 2 >= MAX_SQUARED_CORRELATION * squares.prod())
 
 
 Row = dict[str, Any]
@@ -135,13 +140,16 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedComparison:
-    """One comparison that is to be made; those of the family are corrected together, whatever their standing."""
+    """Comparison to be made, of a family that is corrected together.
+
+    Whatever its role.
+    """
 
     standing: ComparisonRole
     measure: str
     against: str
     in_family: bool
-    named: NamedAt
+    named: NamedWhen
 
 
 def couples(
@@ -186,7 +194,7 @@ def couples(
                 measure=measure,
                 against=against,
                 in_family=is_member,
-                named=NamedAt.NOWHERE,
+                named=NamedWhen.NOWHERE,
             )
             for is_member, standing in ((True, ComparisonRole.FAMILY), (False, ComparisonRole.EXPLORATORY))
             for against, measure in every
@@ -196,8 +204,8 @@ def couples(
     family, reference = _family(named_comparisons, native, main)
     main = main if named_comparisons.primary else reference
     standing = ComparisonRole.FAMILY if named_comparisons.primary is None else ComparisonRole.EXPLORATORY
-    where = NamedAt.ANALYSIS if named_comparisons.at_analysis else NamedAt.STUDY_FILE
-    of_family = where if named_comparisons.compare else NamedAt.NOWHERE
+    where = NamedWhen.ANALYSIS if named_comparisons.at_analysis else NamedWhen.STUDY_FILE
+    of_family = where if named_comparisons.compare else NamedWhen.NOWHERE
     made = (
         []
         if named_comparisons.primary is None
@@ -205,7 +213,8 @@ def couples(
     )
     made += [(standing, scored_measure, reference, True, of_family) for scored_measure in family]
     made += [
-        (ComparisonRole.EXPLORATORY, scored_measure, main, False, NamedAt.NOWHERE) for scored_measure in fair
+        (ComparisonRole.EXPLORATORY, scored_measure, main, False, NamedWhen.NOWHERE)
+        for scored_measure in fair
     ]
     first: dict[frozenset[str], PlannedComparison] = {}
     for why, measure, against, in_family, named in made:
@@ -289,7 +298,10 @@ def _of_agreements(
     ties: Ties,
     rng: np.random.Generator,
 ) -> list[Row]:
-    """Compare agreements under one convention; two measures in the same order have no numbers."""
+    """Compare agreements under one convention.
+
+    Two measures in the same order have no numbers.
+    """
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
     found = {name: _without_side(task, difference, ties) for name, difference in used.items()}
@@ -318,7 +330,10 @@ def _of_agreements(
 
 
 def _without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[QueryMean, Floats]:
-    """Return the agreement of a measure and the influence of every judgment, without the effect of the side where that has to be taken off."""
+    """Return agreement and influences of a measure, without any side effect.
+
+    Where that has to be taken off.
+    """
     votes, side = task.votes, task.side
     influence = votes.influence(difference, ties)
     if side is None or not side.is_separable:
@@ -350,7 +365,10 @@ def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
 
 
 def _adjusted(made: Sequence[PlannedComparison], p: Floats) -> Floats:
-    """Return Holm's p of every comparison, NaN outside the family; of a primary comparison of the study file its own p."""
+    """Return Holm's p of every comparison, NaN outside the family.
+
+    Of a primary comparison of the study file its own p.
+    """
     adjusted = np.full(len(made), np.nan)
     for group in (
         [couple.standing is ComparisonRole.PRIMARY and not couple.in_family for couple in made],
@@ -364,7 +382,10 @@ def _adjusted(made: Sequence[PlannedComparison], p: Floats) -> Floats:
 def _family(
     named_comparisons: NamedComparisons, native: Sequence[str], main: str
 ) -> tuple[Sequence[str], str]:
-    """Return the measures of the family and what they are compared with; converted ones are in it only by name."""
+    """Return the measures of the family, and what they are compared with.
+
+    Converted ones are in it only by name.
+    """
     if not named_comparisons.compare:
         return [name for name in native if name != main], main
     return (

@@ -30,7 +30,10 @@ STREAM_KINDS = (PAIRS_KIND, "stream_visits")
 PUSH, UPDATES = "push", "updates"
 """Values of column ``form``: whether streams are scored as pushes or as updates."""
 FITTED, PAPER, TRIED = "fitted", "paper", "tried"
-"""Values of column ``people``: fitted by the user model, the paper's reasonable setting, one population of a sweep."""
+"""Values of column ``people``: fitted, the paper's setting, or one of a sweep.
+
+Fitted by the user model; the paper's reasonable setting; one population of a sweep.
+"""
 PEOPLE = ("away_mean_seconds", "away_sd_seconds", "session_mean_seconds", "session_sd_seconds")
 SCORE_COLUMNS = (
     "task",
@@ -58,7 +61,7 @@ CORRELATION_COLUMNS = (
     "low",
     "high",
 )
-PUSH_COUPLES = (
+PUSH_MEASURE_PAIRS = (
     ("ELG-1", "nCG-1"),
     ("ELG-1", "ELG-0"),
     ("nCG-1", "nCG-0"),
@@ -68,11 +71,16 @@ PUSH_COUPLES = (
     ("ELG-1", "T11U"),
 )
 UPDATE_COUPLES = (("ELG", "MSU"), ("LC", "MSU"))
-"""Pairs of measures to be correlated, as in Fig. 1 to 3 of Tan and others (SIGIR 2016) and in Fig. 2 of Baruah
-and others (SIGIR 2015)."""
+"""Pairs of measures to correlate, as in the papers' figures.
+
+As in Fig. 1 to 3 of Tan and others (SIGIR 2016) and in Fig. 2 of Baruah and others (SIGIR 2015).
+"""
 DEFAULT_ALPHA = 0.66
 SPREAD = 0.5
-"""Standard deviation over mean of the populations of a sweep, as in the paper's reasonable setting."""
+"""Standard deviation over mean of a sweep's populations, as in the paper.
+
+In the paper's reasonable setting.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

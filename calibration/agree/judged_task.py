@@ -1,4 +1,4 @@
-"""Preferences of one task, ready to be compared with scores, and diagnostics of them."""
+"""Judged pairs of one task, with their ceiling and diagnostics."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure
-from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
+from calibration.agree.result import MIN_PAIRS, MIN_QUERIES
 from calibration.checks.uneven_sides import check_sides
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
@@ -24,7 +24,7 @@ from calibration.tables.preferences import (
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
 from metrics.agreement.crossed_errors import (
-    FEWEST_CLUSTERS,
+    MIN_CLUSTERS,
     Crossing,
     VotesByPerson,
     crossing,
@@ -33,11 +33,14 @@ from metrics.agreement.crossed_errors import (
     spread_of_tastes,
 )
 from metrics.arrays import Bools, Floats, Ints
-from metrics.errors import join_names, pluralise
+from metrics.errors import join_names, percent, pluralise
 
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
-"""What a judgment adds to the vote share of system_a: equally good and equally bad are both half a vote."""
+"""Contribution of a judgment to the vote share of system_a.
+
+Equally good and equally bad are both half a vote.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,17 +73,20 @@ class JudgedTask:
 
     @property
     def topics(self) -> NDArray[np.str_]:
-        """The topic of every pair."""
+        """Topic of every pair."""
         return np.asarray(self.pairs["topic"], dtype=np.str_)
 
     @property
     def systems(self) -> frozenset[str]:
-        """Every system that was judged."""
+        """Systems that were judged."""
         return frozenset(self.pairs["system_a"]) | frozenset(self.pairs["system_b"])
 
     @cached_property
     def votes(self) -> VotesByPerson:
-        """The votes with who gave them. Judgments and pairs stand in the same order, so that a couple's place is its number."""
+        """Votes with query and worker.
+
+        Judgments and pairs stand in the same order, so that a pair's index is its number.
+        """
         vote, names = pd.factorize(self.judgments["vote"])
         query = pd.factorize(self.judgments["topic"], sort=True)[0]
         worker = pd.factorize(self.judgments["worker"], sort=True)[0] if self.knows_workers else None
@@ -92,12 +98,15 @@ class JudgedTask:
 
     @property
     def knows_workers(self) -> bool:
-        """Whether it is known who judged."""
+        """True if the judges are known."""
         return knows_workers(self.judgments)
 
     @cached_property
     def panel_share(self) -> Floats:
-        """(p,) vote share of system_a by people, whose votes on one pair count as one; NaN for a pair that fewer than two judged."""
+        """Vote share of system_a with one vote per worker and pair, (p,).
+
+        NaN for a pair that fewer than two judged.
+        """
         votes, for_a, pair = self.votes, self.votes.for_a, self.votes.pair
         if self.knows_workers:
             kept, for_a = one_vote_each(for_a, pair, votes.crossing.worker)
@@ -108,7 +117,7 @@ class JudgedTask:
 
     @cached_property
     def side(self) -> SideAdjustment | None:
-        """The effect of the side on every vote, where sides were not drawn by lot; None where they were."""
+        """Side effect on every vote, or None where sides were drawn by lot."""
         if self.drew_sides:
             return None
         first, second = (self.judgments[name].astype("str") for name in ("system_a", "system_b"))
@@ -118,7 +127,7 @@ class JudgedTask:
 
     @property
     def is_swapped(self) -> Bools:
-        """(n,) whether system_a stood on the right."""
+        """Mask of judgments with system_a on the right, (n,)."""
         return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
 
     def as_preferences(self) -> pd.DataFrame:
@@ -148,7 +157,7 @@ class JudgedTask:
 
     @cached_property
     def no_ceiling(self) -> str:
-        """Reason why these votes give no ceiling; empty where they give one."""
+        """Reason why these votes give no ceiling, or an empty text."""
         twice = self.pairs[~np.isnan(self.panel_share)]
         return why_no_ceiling(
             decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
@@ -173,9 +182,9 @@ def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
         Queries of these pairs.
     """
     for number, fewest, what in (
-        (decided, FEWEST_PAIRS, "pairs with a majority"),
-        (voted_twice, FEWEST_PAIRS, "pairs with the votes of two people or more"),
-        (queries, FEWEST_QUERIES, "queries with such pairs"),
+        (decided, MIN_PAIRS, "pairs with a majority"),
+        (voted_twice, MIN_PAIRS, "pairs with the votes of two people or more"),
+        (queries, MIN_QUERIES, "queries with such pairs"),
     ):
         if number < fewest:
             return f"a ceiling needs {fewest} {what}, and this study has {number or 'none'}"
@@ -189,7 +198,7 @@ def judged_tasks(
     complete_only: bool = False,
     drew_sides: Collection[str] = (),
 ) -> list[JudgedTask]:
-    """Return every task that has a preference that counts, in alphabetical order.
+    """Return every task that has a counted preference, in alphabetical order.
 
     Parameters
     ----------
@@ -227,7 +236,10 @@ def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
 
 
 def _with_shares(pairs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs of one task with what their judgments, which stand in the same order, say besides the votes."""
+    """Return the pairs of one task with the columns of their judgments.
+
+    What those, which stand in the same order, say besides the votes.
+    """
     votes = pairs[list(VOTES)].sum(axis="columns")
     ties = pairs["equally_good"] + pairs["equally_bad"]
     seconds = judged.groupby(["topic", "system_a", "system_b"], observed=True)["decision_seconds"].mean()
@@ -244,21 +256,27 @@ def _most_frequent(languages: "pd.Series[str]") -> str:
     return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
 
 
-FEWEST_TOPICS = 5
-"""Queries from which a difference of measures is tested; people, and queries for intervals, see `metrics.agreement.crossed_errors.is_few`."""
+MIN_TOPICS = 5
+"""Smallest number of queries to test a difference of measures.
+
+For people, and queries of intervals, see `metrics.agreement.crossed_errors.is_few`.
+"""
 NOTABLE_LEAN = 0.1
-"""Side effect in log odds from which it is said what it is, where sides were even."""
+"""Smallest side effect in log odds that is reported where sides were even."""
 WIDE_TASTES = 0.3
-"""Spread of tastes above which the p of majorities is too small: it is exceeded by one crowd in twenty whose p still holds."""
+"""Largest spread of tastes at which the p of majorities holds.
+
+One crowd in twenty whose p still holds exceeds it.
+"""
 JUDGED, EVERYBODY = "preferences", "workers"
-"""The tables that no parameter is fitted to as other data."""
+"""Tables that no parameter is fitted to as other data."""
 
 
 def testable(votes: VotesByPerson) -> bool:
     """Return whether people and queries are enough for a p value."""
     crossed = votes.crossing
     few_people = crossed.is_crossed and is_few(_parts(crossed.worker, votes))
-    return not few_people and crossed.queries >= FEWEST_TOPICS
+    return not few_people and crossed.queries >= MIN_TOPICS
 
 
 def _parts(cluster: Ints, votes: VotesByPerson) -> Floats:
@@ -291,7 +309,7 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
             "few_topics",
             _few("query", share_of_query) + ": there are no intervals and no p. Five or more are needed.",
         )
-    elif crossed.queries < FEWEST_TOPICS:
+    elif crossed.queries < MIN_TOPICS:
         yield warning(
             "few_topics",
             f"{pluralise(crossed.queries, 'query', 'queries')} were judged, too few to test a difference: there is no p. Five or more are needed.",
@@ -303,10 +321,10 @@ def _few(what: str, share: Floats) -> str:
     """Return a sentence on few, or effectively few, clusters."""
     number = pluralise(len(share), what, "queries" if what == "query" else None)
     verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
-    if len(share) < FEWEST_CLUSTERS:
+    if len(share) < MIN_CLUSTERS:
         return f"{number} {verb}, too few to tell how much others differ"
     return (
-        f"{number} {verb}, and one of them makes up {share.max():.0%} of the numbers, as if there were {effective_number(share):.1f}:"
+        f"{number} {verb}, and one of them makes up {percent(share.max())} of the numbers, as if there were {effective_number(share):.1f}:"
         " too few to tell how much others differ"
     )
 
@@ -332,7 +350,10 @@ def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
 
 
 def _error_of_side(side: SideAdjustment) -> float:
-    """Return the standard error of a side effect as if all votes were independent: enough to see what chance makes of few votes."""
+    """Return the standard error of a side effect for independent votes.
+
+    Enough to see what chance makes of few votes.
+    """
     towards = np.zeros(side.parameters)
     place = int(side.parameter[2][0])
     towards[place] = 1.0
@@ -340,7 +361,9 @@ def _error_of_side(side: SideAdjustment) -> float:
 
 
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:
-    """Warn where people follow the measures so differently that few votes decide a majority, and its p is too small.
+    """Yield a warning of tastes so different that few votes decide a majority.
+
+    The p of the agreement is too small then.
 
     Parameters
     ----------

@@ -16,26 +16,36 @@ from metrics.agreement.agreement import Ties
 from metrics.errors import pluralise
 from metrics.results import HasSummary, Overview
 
-FEWEST_PAIRS = 10
-"""Least number of pairs with a majority for a finding, and of pairs with two votes or more for a ceiling."""
-FEWEST_QUERIES = 2
-"""Least number of queries for a finding or a ceiling."""
-MOST_LOG_ODDS = 20.0
-"""Widest interval of log odds, from low to high, whose numbers mean anything."""
-MOST_TIED = 0.3
-"""Largest share of a measure's pairs with tied scores at which ties count against it.
+MIN_PAIRS = 10
+"""Smallest number of pairs for a finding or a ceiling.
 
-Above it, the leading convention is `half`: its agreement would else be that of its ties."""
+Pairs with a majority for a finding, with two votes or more for a ceiling.
+"""
+MIN_QUERIES = 2
+"""Least number of queries for a finding or a ceiling."""
+MAX_LOG_ODDS = 20.0
+"""Widest interval of log odds, from low to high, whose numbers mean anything."""
+MAX_TIED_SHARE = 0.3
+"""Largest share of a measure's pairs with tied scores that count against it.
+
+Above it, the leading convention is `half`: its agreement would else be that of its ties.
+"""
 FARTHEST = 1.0
 """Largest difference that two agreements can have."""
-MOST_SHARED = 0.1
-"""Least share of names that occur in several topics for names of systems; below it they are items of a topic."""
+MIN_SHARED_NAMES = 0.1
+"""Smallest share of names in several topics that makes them systems.
+
+Below it they are items of a topic.
+"""
 DIFFERENCE_COLUMNS = (
     "second_panel_difference",
     "second_panel_difference_low",
     "second_panel_difference_high",
 )
-"""Columns of agreement.csv: agreement of a measure minus that of a second panel, with its interval."""
+"""Columns of a measure's agreement less that of a second panel.
+
+In agreement.csv, with its interval.
+"""
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 
@@ -140,8 +150,8 @@ class ComparisonRole(StrEnum):
     EXPLORATORY = "exploratory"
 
 
-class NamedAt(StrEnum):
-    """Where a comparison was named."""
+class NamedWhen(StrEnum):
+    """Place where a comparison was named: study file or command."""
 
     STUDY_FILE = "study_file"
     ANALYSIS = "analysis"
@@ -271,16 +281,16 @@ def decided(row: Row) -> int:
 
 def has_enough_pairs(row: Row) -> bool:
     """Return whether there are enough pairs and queries for a finding."""
-    return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
+    return decided(row) >= MIN_PAIRS and int(row["queries"]) >= MIN_QUERIES
 
 
-def cannot_be_told(row: Mapping[str, Any]) -> bool:
-    """Return whether the interval by the model of votes is too wide to interpret.
+def is_uninformative(row: Mapping[str, Any]) -> bool:
+    """Return whether the model's interval is too wide to interpret.
 
     Its unit is log odds per standard deviation of the score difference. Log odds of ±10 are odds of 22,000 to 1, which no study of
     people can show: the votes follow a measure nearly without exception, or two measures are nearly equal.
     """
-    return bool(row["by"] == ComparisonBasis.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
+    return bool(row["by"] == ComparisonBasis.VOTES and row["high"] - row["low"] > MAX_LOG_ODDS)
 
 
 def often_tied(rows: pd.DataFrame) -> dict[str, float]:
@@ -293,7 +303,7 @@ def often_tied(rows: pd.DataFrame) -> dict[str, float]:
     """
     by_measure = rows.drop_duplicates("measure").set_index("measure")
     share = by_measure["metric_ties"] / by_measure["pairs"]
-    return {str(name): float(value) for name, value in share.items() if MOST_TIED < value < 1}
+    return {str(name): float(value) for name, value in share.items() if MAX_TIED_SHARE < value < 1}
 
 
 def leading_ties(rows: pd.DataFrame) -> Ties:
@@ -318,7 +328,7 @@ def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
         [pairs[["topic", side]].set_axis(["topic", "name"], axis=1) for side in ("system_a", "system_b")]
     )
     topics = names.drop_duplicates().groupby("name").size()
-    is_item = len(set(names["topic"])) > 1 and (topics > 1).mean() < MOST_SHARED
+    is_item = len(set(names["topic"])) > 1 and (topics > 1).mean() < MIN_SHARED_NAMES
     return ("item", "items") if is_item else ("system", "systems")
 
 

@@ -22,7 +22,7 @@ from metrics.readers.score_lines import TOPIC, UNDEFINED
 from metrics.readers.score_rows import check_has_runs, read_score_table, read_score_text
 from metrics.readers.score_table import NUMBER_CURE
 from metrics.results import ALL
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"
@@ -323,9 +323,12 @@ class TaskScores:
 
 
 Scorer: TypeAlias = Callable[[JudgedTask], TaskScores]
-"""Function that scores a task's systems, given its judgments; the files are read once.
+"""Function that scores a task's systems, given its judgments.
 
-Parameters fitted to these judgments are cross-fitted."""
+The files are read once.
+
+Parameters fitted to these judgments are cross-fitted.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
-"""Scores of the streams of a study, for one's own people and for many populations: the tables of `stream_results`.
+"""Scores of the streams of a study, for fitted and for many populations.
 
 Of a collection's two forms, push notifications and updates about events, one is made of the other by
-`metrics.readers.push`; what comes of it is marked as converted.
+`metrics.push.conversion`; what comes of it is marked as converted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from calibration.agree.folder import (
     PAPER,
     PEOPLE,
     PUSH,
-    PUSH_COUPLES,
+    PUSH_MEASURE_PAIRS,
     SCORE_COLUMNS,
     SPREAD,
     STREAM_KINDS,
@@ -60,14 +60,14 @@ LATENESSES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 USERS, SWEEP_USERS = 1000, 100
 SEED = 1
 RESAMPLES = 300
-FEWEST_TOPICS = 5
-"""Topics from which an interval over topics is worth showing."""
+MIN_TOPICS = 5
+"""Smallest number of topics for an interval over topics."""
 
 Row: TypeAlias = dict[str, Any]
 
 
 def score_streams(sources: Mapping[str, TaskSources], model: UserModel | None = None) -> StreamTables:
-    """Score the streams of every task of streams, for one's own people and for many populations.
+    """Score the streams of every task, for fitted and for many populations.
 
     Parameters
     ----------
@@ -101,14 +101,17 @@ def score_streams(sources: Mapping[str, TaskSources], model: UserModel | None = 
 
 
 class _Updates(NamedTuple):
-    """Judged events and what the systems told of them."""
+    """Judged events and runs of updates."""
 
     events: EventCollection
     runs: Sequence[UpdateRun]
 
 
 class _Values(NamedTuple):
-    """Systems by measures: measure -> (systems,) overall, and (systems, topics)."""
+    """Scores of systems by measure, overall (systems,) and by topic.
+
+    (systems, topics).
+    """
 
     systems: list[str]
     topics: list[str]
@@ -127,11 +130,14 @@ class _Values(NamedTuple):
                 )
 
     def correlation(self, form: str, metric: str, against: str) -> Row:
-        """Return a row of stream_correlations.csv, its interval by a bootstrap over topics where there are enough."""
+        """Return a row of stream_correlations.csv, with a bootstrap interval.
+
+        Over topics where there are enough.
+        """
         overall = self.overall[metric], self.overall[against]
         pair = self.by_topic[metric], self.by_topic[against]
         low = high = float("nan")
-        if len(self.topics) >= FEWEST_TOPICS and not np.isnan(pair).any():
+        if len(self.topics) >= MIN_TOPICS and not np.isnan(pair).any():
             rng = np.random.default_rng(SEED)
             low, high = bootstrap_interval(*pair, resamples=RESAMPLES, rng=rng)
         tau = float("nan") if np.isnan(overall).any() else kendall_tau_b(*overall)
@@ -183,12 +189,12 @@ def _push_rows(collection: PushCollection, runs: Sequence[PushRun]) -> tuple[lis
         for score in nothing
         if score.topic == ALL
     ]
-    correlations = [values.correlation(PUSH, *couple) for couple in PUSH_COUPLES]
+    correlations = [values.correlation(PUSH, *couple) for couple in PUSH_MEASURE_PAIRS]
     return rows, correlations + [_at_alpha(values, alpha) for alpha in ALPHAS.tolist()]
 
 
 def _push_measures() -> dict[str, PushMeasure]:
-    """Return the measures by what the figures call them, and the two ends of T11U."""
+    """Return the push measures by name in the figures, and T11U's two ends."""
     return {
         "ELG-1": ELG(silent_days=1),
         "ELG-0": ELG(silent_days=0),
@@ -203,7 +209,10 @@ def _push_measures() -> dict[str, PushMeasure]:
 
 
 def _at_alpha(values: _Values, alpha: float) -> Row:
-    """Return tau of T11U and ELG-1 at one alpha: alpha G - (1 - alpha) N is a mixture of its two ends."""
+    """Return tau of T11U and ELG-1 at one alpha.
+
+    alpha G - (1 - alpha) N is a mixture of its two ends.
+    """
     overall, by_topic = (
         {"ELG-1": each["ELG-1"], "T11U": alpha * each[GAIN] + (1 - alpha) * each[PAIN]}
         for each in (values.overall, values.by_topic)
@@ -213,7 +222,7 @@ def _at_alpha(values: _Values, alpha: float) -> Row:
 
 
 def _update_rows(streams: _Updates, model: UserModel | None) -> tuple[list[Row], list[Row]]:
-    """Return the measures of updates, and MSU of the people of the user model."""
+    """Return the measures of updates, and MSU of the model's population."""
     population, lateness, people = _people(model)
     floor = 0.0 if model is None else lateness_floor(model)
     converted = streams.events.converted_from is not None
@@ -238,7 +247,10 @@ def _described(population: Population) -> Row:
 
 
 def _sweep_rows(streams: _Updates) -> tuple[list[Row], list[Row]]:
-    """Score MSU and MSU per second for every population that is tried; the users differ by it alone."""
+    """Score MSU and MSU per second for every population of the sweep.
+
+    The users differ by it alone.
+    """
     systems = [run.name for run in streams.runs]
     elg = _values(update_scores(*streams, [ExpectedLatencyGain()]), systems).overall["ELG"]
     measures: dict[str, StreamMeasure] = {}
@@ -294,7 +306,10 @@ def _values(scores: Sequence[Score], systems: list[str]) -> _Values:
 
 
 def _people(model: UserModel | None) -> tuple[Population, float, str]:
-    """Return the model's population and lateness decay; the paper's where it lacks the one or the other."""
+    """Return the model's population and decay, or else the paper's.
+
+    The paper's where it lacks the one or the other.
+    """
     decay = None if model is None else lateness_decay(model)
     lateness = REASONABLE_LATENESS if decay is None else decay
     people = {} if model is None else stream_people(model)

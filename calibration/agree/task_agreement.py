@@ -1,4 +1,6 @@
-"""Agreement of measures with the preferences of one task, and the pairs with most disagreement.
+"""Agreement of measures with one task's preferences, and its disagreements.
+
+These are the pairs with most disagreement.
 
 `calibration.agree.agree_tables` brings the tasks together; the columns are listed in docs/agreement.md. Every interval is over the queries and over the people who judged them (`metrics.agreement.crossed_errors`).
 """
@@ -88,7 +90,9 @@ def task_agreement(
 
 
 def sweep_rows(task: JudgedTask, sweep: ParameterSweep, *, rng: np.random.Generator) -> list[Row]:
-    """Return the agreement of a measure at every value of a parameter, with a band that holds the whole curve.
+    """Return the agreement of a measure along a parameter, with a band.
+
+    It holds the whole curve.
 
     Parameters
     ----------
@@ -131,7 +135,7 @@ def sweep_rows(task: JudgedTask, sweep: ParameterSweep, *, rng: np.random.Genera
 
 
 def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFrame:
-    """Return one row per pair: its votes, and its score difference under every measure."""
+    """Return one row per pair: votes, and score difference under each measure."""
     columns = {f"difference {measure}": difference for measure, difference in differences.items()}
     pairs = task.pairs.assign(**columns)
     pairs.insert(0, "task", task.task)
@@ -139,7 +143,9 @@ def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFra
 
 
 def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
-    """Return the score of system_a less that of system_b in every pair; a summary without a score has 0.
+    """Return the score of system_a less that of system_b in every pair.
+
+    A summary without a score has 0.
 
     Parameters
     ----------
@@ -213,7 +219,10 @@ def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
 
 
 def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
-    """Return the agreement on the pairs that the ceilings are of, with the votes that these are of, their number, and how far it is from a second panel's."""
+    """Return the agreement on the pairs of the ceilings, and its distance from them.
+
+    With the votes that these are of, their number, and how far it is from a second panel's.
+    """
     share = task.panel_share
     there = ~np.isnan(share)
     credit = pair_credit(difference[there], share[there], ties=ties)
@@ -223,7 +232,7 @@ def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
 
 
 def _draw_columns(task: JudgedTask, variant: ScoredMeasure, estimate: Agreement) -> Row:
-    """Return the spread of the agreement over draws of the fitted parameters."""
+    """Return the spread of the agreement over draws of fitted parameters."""
     if variant.drawn is None:
         return dict.fromkeys(DRAW_COLUMNS)
     credit = [
@@ -236,7 +245,7 @@ def _draw_columns(task: JudgedTask, variant: ScoredMeasure, estimate: Agreement)
 
 
 Texts = Mapping[str, str]
-MOST_PAIRS = 10
+MAX_PAIRS = 10
 PAIR = ("pair", "system_a", "system_b", "votes_a", "votes_b", "equally_good", "equally_bad")
 COLUMNS = (
     "task",
@@ -256,7 +265,9 @@ COLUMNS = (
 def shown_texts(
     task: JudgedTask, sources: TaskSources | None, media: pd.DataFrame | None = None
 ) -> ShownTexts:
-    """Read the texts of a task; none where its files cannot be used. Of pictures they are the words for them in table media.
+    """Read the texts of a task, none where its files are unusable.
+
+    Of pictures they are the words for them in table media.
 
     Raises
     ------
@@ -272,7 +283,10 @@ def shown_texts(
 
 
 def _picture_texts(media: pd.DataFrame, sources: TaskSources | None) -> ShownTexts:
-    """Return the words for the pictures of a task, those of a picture that nobody described being its path, and its hash."""
+    """Return the words for the pictures of a task, with their hashes.
+
+    Those of a picture that nobody described are its path.
+    """
     sides: dict[str, dict[str, str]] = {}
     for row in media.to_dict("records"):
         words = (row[name] for name in ("alt", "path") if isinstance(row.get(name), str))
@@ -283,7 +297,7 @@ def _picture_texts(media: pd.DataFrame, sources: TaskSources | None) -> ShownTex
 
 
 def disagreement(difference: Floats, share: Floats) -> Floats:
-    """Return the strength of disagreement of score and votes for each pair.
+    """Return how strongly score and votes disagree on each pair.
 
     |2 y - 1| |M(R) - M(R')| / max |M(R) - M(R')|,  0 where they agree or either is tied
 
@@ -307,9 +321,11 @@ def disagreement_rows(
     difference: Floats,
     texts: ShownTexts,
     *,
-    most: int = MOST_PAIRS,
+    most: int = MAX_PAIRS,
 ) -> list[Row]:
-    """Return the pairs of a task on which a measure and the votes disagree most, the strongest first.
+    """Return the pairs on which a measure and the votes disagree most.
+
+    The strongest first.
 
     Parameters
     ----------

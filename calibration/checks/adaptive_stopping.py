@@ -1,4 +1,6 @@
-"""Does the number of judgments of a pair depend on its answers, as when judging stops once a system leads?
+"""Does the number of judgments of a pair depend on its answers?
+
+As when judging stops once a system leads.
 
 If it does, the last answer makes the lead, and pairs with disagreement have more answers. If the number does not depend on the answers:
 
@@ -23,9 +25,15 @@ from calibration.inference.formatting import format_p
 from calibration.tables.preferences import counted_tables, resolved_sides
 
 LEVEL = 0.01
-"""Significance level: strict, because stopping at a lead gives far smaller p-values."""
-FEWEST_PAIRS = 10
-"""Fewest pairs for a test: with different answers, or with a number of answers unlike their topic's mean."""
+"""Significance level.
+
+It is strict, because stopping at a lead gives far smaller p-values.
+"""
+MIN_PAIRS = 10
+"""Smallest number of pairs for a test.
+
+With different answers, or with a number of answers unlike their topic's mean.
+"""
 _TIES = ("equally_good", "equally_bad")
 
 
@@ -107,7 +115,9 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
 def _last_makes_the_lead(
     counts: pd.DataFrame, number: "pd.Series[int]", last: "pd.Series[str]"
 ) -> tuple[float, int, float, int]:
-    """Test whether the last answer is for the leading system more often than by chance.
+    """Test whether the last answer is for the leading system too often.
+
+    More often than by chance.
 
     Returns
     -------
@@ -121,7 +131,7 @@ def _last_makes_the_lead(
     leads = counts.eq(most, axis=0)
     chance = counts.where(leads, 0).sum(axis=1) / number
     differ = (most < number) & (chance < 1)
-    if differ.sum() < FEWEST_PAIRS:
+    if differ.sum() < MIN_PAIRS:
         return 1.0, 0, 0.0, 0
     column = counts.columns.get_indexer(last.reindex(counts.index))
     is_for_leader = leads.to_numpy()[np.arange(len(counts)), column][differ.to_numpy()]
@@ -131,7 +141,7 @@ def _last_makes_the_lead(
 
 
 def _more_where_people_differ(counts: pd.DataFrame, number: "pd.Series[int]") -> float:
-    """Return the p-value of the test whether pairs with more answers have less agreement."""
+    """Test whether pairs with more answers have less agreement; return p."""
     several = number > 1
     agreeing = ((counts * (counts - 1)).sum(axis=1) / (number * (number - 1)))[several]
     frame = pd.DataFrame({"number": number[several], "agreeing": agreeing})
@@ -139,6 +149,6 @@ def _more_where_people_differ(counts: pd.DataFrame, number: "pd.Series[int]") ->
     centred = frame - frame.groupby(topic).transform("mean")
     size = frame.groupby(topic)["number"].transform("size")
     product = centred["number"] * centred["agreeing"] * np.sqrt(size / np.maximum(size - 1, 1))
-    if (centred["number"].abs() > 1e-9).sum() < FEWEST_PAIRS or not (product**2).sum():
+    if (centred["number"].abs() > 1e-9).sum() < MIN_PAIRS or not (product**2).sum():
         return 1.0
     return float(ndtr(product.sum() / np.sqrt((product**2).sum())))

@@ -13,10 +13,10 @@ from calibration.inference.results import CalibrationResult
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.push.judgments import PushJudgments
 from calibration.raters.measure import RaterMeasure
-from metrics.errors import pluralise
+from metrics.errors import percent, pluralise
 
 FEW = {"worker": 20, "topic": 10}
-"""Fewest workers and topics without a warning."""
+"""Smallest numbers of workers and topics without a warning."""
 NEARLY_EQUAL = 0.9
 """Ratio of effective to actual number above which loads count as equal."""
 
@@ -63,9 +63,7 @@ def few(fit: CalibrationResult, what: Literal["worker", "topic"], loads: ArrayLi
         return None
     statement = " is few" if number == 1 else " are few"
     if effective < NEARLY_EQUAL * number:
-        statement = (
-            f", of which one has {shares.max():.0%} of the judgments, count as {effective:.1f} equal ones"
-        )
+        statement = f", of which one has {percent(shares.max())} of the judgments, count as {effective:.1f} equal ones"
     return Finding(
         name=f"few_{what}s",
         severity="warning",

@@ -1,4 +1,4 @@
-"""What a check says about a fit."""
+"""Finding of a check about a fit."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,17 +10,22 @@ from calibration.inference.uncertainty import Interval, finite_or_none
 from calibration.user_model.model import Diagnostic, OtherLaw
 
 REJECTED = 0.05
-"""A p-value below it rejects. Which findings warn is decided with all tests of a model (`calibration.checks.registry`)."""
+"""Largest p-value that rejects.
+
+Which findings warn is decided with all tests of a model (`calibration.checks.registry`).
+"""
 NEARLY = 1.92
-"""Log-likelihood by which a law may explain less than the best and is not rejected: half the chi-squared with one degree of freedom that chance exceeds in
-one of twenty."""
+"""Largest loss of log-likelihood against the best law without rejection.
+
+Half the chi-squared with one degree of freedom that chance exceeds in one of twenty.
+"""
 Explains: TypeAlias = Literal["better", "as well"]
-"""How a law explains the data, beside the model of a fit."""
+"""Explanation of the data by another law, "better" than the fit's or "as well"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check saw of a fit and its data; it changes no number.
+    """Result of one check of a fit and its data, which changes no number.
 
     Attributes
     ----------
@@ -58,19 +63,22 @@ class Finding:
 
     @property
     def diagnostic(self) -> Diagnostic:
-        """The finding as it stands beside a parameter."""
+        """Diagnostic that stands beside a parameter."""
         return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)
 
 
 def edge_p(ratio: float) -> float:
-    """Return p of a likelihood ratio at the edge of a range: half of it is 0 and half chi-squared with one degree of freedom (Self and Liang 1987)."""
+    """Return p of a likelihood ratio at the edge of a range.
+
+    Half of it is 0 and half chi-squared with one degree of freedom (Self and Liang 1987).
+    """
     return float(chdtrc(1, max(ratio, 0.0))) / 2
 
 
 def other_laws(
     law: str, explains: Explains, estimates: Mapping[str, float], intervals: Iterable[Interval]
 ) -> dict[str, tuple[OtherLaw, ...]]:
-    """Return estimates under a law, with an interval each, as the sensitivity of a finding."""
+    """Return estimates with intervals under a law, as the sensitivity of a finding."""
     return {
         name: (OtherLaw(law=law, estimate=finite_or_none(value), low=low, high=high, explains=explains),)
         for (name, value), (low, high) in zip(estimates.items(), intervals, strict=True)

@@ -5,13 +5,17 @@ from calibration.inference.formatting import format_interval, format_number
 from calibration.inference.results import LEVEL
 from calibration.raters.consistency import NAMES
 from calibration.raters.measure import RaterMeasure
+from metrics.errors import percent
 
 HALF_WAY = 0.5
-"""Kappa of people half way between habit and perfect repeats: an interval that reaches it leaves open that they look."""
+"""Kappa half way between habit and perfect repeats.
+
+An interval that reaches it leaves open that they look.
+"""
 
 
 def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
-    """Say that repeats are at or below what habit gives.
+    """Warn if repeats are consistent no more often than by habit.
 
     Parameters
     ----------
@@ -38,6 +42,6 @@ def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
         name="inconsistent",
         severity="warning",
         sentence=f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {format_number(fit.parameters[kappa])} {format_interval((low, high))}"
-        f"; {fit.details['chance']:.0%} by habit): people who look at the pairs are above. See whether the sides of repeats and their column validation_of are"
+        f"; {percent(fit.details['chance'])} by habit): people who look at the pairs are above. See whether the sides of repeats and their column validation_of are"
         " right, and whether people could tell the pairs apart; numbers from these answers say little.",
     )

@@ -1,4 +1,4 @@
-"""Do some judges click at random, or prefer the opposite of what the others prefer?
+"""Do some judges click at random, or prefer the opposite of the others?
 
 Only answers for a side count, of pairs for which somebody else chose a side too: how often somebody finds both equal is a matter of taste.
 With v of the others for the system that was chosen and w for the other one, a judge who follows them with power g chooses it with odds
@@ -18,29 +18,38 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import Finding
-from calibration.inference.heterogeneity import FEWEST, MOST, POWERS, CarelessClass, careless_class
+from calibration.inference.heterogeneity import (
+    MAX_MINORITY_SHARE,
+    MIN_PEOPLE,
+    POWERS,
+    CarelessClass,
+    careless_class,
+)
 from calibration.tables.preferences import knows_workers, resolved_sides
 from metrics.arrays import Floats, Indices
 
 CLEAR_GAIN = 4.0
-"""Twice the log-likelihood that people who click at random must explain beyond one power of all."""
+"""Smallest gain (twice the log-likelihood) that shows random judges.
+
+That people who click at random must explain beyond one power of all.
+"""
 CLEARER = 1.5
-"""Log-likelihood that they must explain beyond tastes."""
+"""Log-likelihood that random judges must explain beyond tastes."""
 CAMP_GAIN = 2.0
-"""Log-likelihood that a camp must explain beyond tastes, or answers by lot."""
+"""Log-likelihood that a camp must explain beyond tastes or random answers."""
 SIGNED_POWERS = np.concatenate([-POWERS[:0:-1], POWERS])
-"""The powers of people who may also prefer the opposite of what the others prefer."""
+"""Powers of judges who may also prefer the opposite of the others."""
 _TRIED = np.array([0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
 _SPREADS = (0.15, 0.3, 0.5, 0.8, 1.2)
 _ROUNDS = 2
-_LEAST_SHARE = 1e-9
+_MIN_SHARE = 1e-9
 _PAIR = ["task", "topic", "system_a", "system_b"]
 _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeKinds:
-    """What kinds of judges there are.
+    """Kinds of judges, with their numbers and names.
 
     Attributes
     ----------
@@ -55,7 +64,10 @@ class JudgeKinds:
     camp: CarelessClass | None
 
     def findings(self, others: str = "") -> tuple[Finding, ...]:
-        """Return what to say of them; ``others`` is a sentence with the numbers without the camp."""
+        """Return findings on kinds of judges.
+
+        ``others`` is a sentence with the numbers without the camp.
+        """
         return (
             *([_on_clickers(self.careless, self.judges)] if self.careless else []),
             *([_on_camp(self.camp, others)] if self.camp else []),
@@ -63,7 +75,9 @@ class JudgeKinds:
 
 
 def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
-    """Find who clicks at random, and who prefers the opposite; None where who judged is not known.
+    """Find random judges and a camp of opposite taste, or return None.
+
+    None where who judged is not known.
 
     Parameters
     ----------
@@ -81,7 +95,7 @@ def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
 
 
 def check_judges(preferences: pd.DataFrame) -> tuple[Finding, ...]:
-    """Say how many click at random, and how many prefer the opposite."""
+    """Report the numbers of random judges and of the opposite camp."""
     rows = preferences[preferences["validation_of"].isna()]
     kinds = judge_kinds(rows[["worker", "task", "topic"]].assign(**dict(resolved_sides(rows).items())))
     return kinds.findings() if kinds else ()
@@ -111,12 +125,12 @@ def _on_clickers(kind: CarelessClass, judges: Iterable[str]) -> Finding:
 def _kinds(
     logliks: Callable[[Floats], Floats], people: int
 ) -> tuple[CarelessClass | None, CarelessClass | None]:
-    """Tell people who click at random from a camp.
+    """Separate random judges from a camp.
 
     ``logliks``: (w,) weights with which people count for the others, negative for a camp -> (w, 25) log-likelihoods of each person's answers
     by their power, under `SIGNED_POWERS`.
     """
-    if people < FEWEST:
+    if people < MIN_PEOPLE:
         return None, None
     careless = _at_random(logliks, people)
     weight = np.ones(people)
@@ -128,17 +142,22 @@ def _kinds(
     beside = careless_class(earnest, by_lot)
     alone = max(careless_class(table[:, _column(power)], by_lot).loglik for power in _TRIED)
     gain = max(camp.loglik, beside.loglik - CAMP_GAIN) - max(alone, _spread_loglik(table, SIGNED_POWERS))
-    if not (gain > CAMP_GAIN and camp.count and camp.share <= MOST):
+    if not (gain > CAMP_GAIN and camp.count and camp.share <= MAX_MINORITY_SHARE):
         is_doubtful = careless is not None and camp.loglik > alone + CAMP_GAIN / 2
         return None if is_doubtful else careless, None
     is_clear = (
-        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN and beside.count and beside.share <= MOST
+        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN
+        and beside.count
+        and beside.share <= MAX_MINORITY_SHARE
     )
     return beside if is_clear else None, camp
 
 
 def _at_random(logliks: Callable[[Floats], Floats], people: int) -> CarelessClass | None:
-    """Find who clicks at random; they count less for the others the second time."""
+    """Find random judges in passes, each of which weighs earlier ones less.
+
+    They count less for the others.
+    """
     found = _class(logliks(np.ones(people)))
     for _ in range(_ROUNDS):
         if found is None:
@@ -153,19 +172,19 @@ def _class(table: Floats) -> CarelessClass | None:
         (careless_class(earnest, logliks[:, 0]) for earnest in logliks.T[1:]), key=lambda one: one.loglik
     )
     gain = 2 * (best.loglik - float(logliks.sum(axis=0).max()))
-    if gain < CLEAR_GAIN or not best.count or best.share > MOST:
+    if gain < CLEAR_GAIN or not best.count or best.share > MAX_MINORITY_SHARE:
         return None
     return best if best.loglik > _spread_loglik(logliks, POWERS) + CLEARER else None
 
 
 def _likeliest_camp(table: Floats) -> tuple[CarelessClass, Floats]:
-    """Return the likeliest camp, and the log-likelihood of each person's answers as one of it or of its opponents."""
+    """Return the likeliest camp, and each judge's log-likelihood in it or against it."""
     followers, camps = (table[:, [_column(sign * power) for power in _TRIED]] for sign in (1, -1))
     own, other, camp = max(
         ((own, other, careless_class(own, other)) for own in followers.T for other in camps.T),
         key=lambda one: one[2].loglik,
     )
-    share = min(max(camp.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
+    share = min(max(camp.share, _MIN_SHARE), 1 - _MIN_SHARE)
     return camp, np.logaddexp(own + np.log1p(-share), other + np.log(share))
 
 
@@ -174,7 +193,7 @@ def _column(power: float) -> int:
 
 
 def _spread_loglik(logliks: Floats, powers: Floats) -> float:
-    """Return the highest log-likelihood of powers that are spread over people."""
+    """Return the highest log-likelihood of powers spread over people."""
     highest = logliks.max(axis=1, keepdims=True)
     mean, spread = (axis.ravel() for axis in np.meshgrid(powers, _SPREADS))
     weight = np.exp(-0.5 * ((powers[:, None] - mean) / spread) ** 2)
@@ -188,7 +207,10 @@ def _logliks(
     sign: Floats,
     weight: Floats,
 ) -> Floats:
-    """(judges, signed powers) log-likelihoods of the sides chosen, where the others count with these weights, a camp the other way round."""
+    """Return log-likelihoods of the sides chosen, (judges, signed powers).
+
+    Where the others count with these weights, a camp the other way round.
+    """
     own = weight[worker]
     total, lead = np.bincount(pair, abs(own)), np.bincount(pair, own * sign)
     others, ahead = total[pair] - abs(own), (lead[pair] - own * sign) * sign

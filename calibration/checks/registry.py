@@ -1,4 +1,7 @@
-"""Which checks belong to which model, in one table; nothing in `calibration.models` knows it."""
+"""Table of the checks of each model; no model knows it.
+
+Nothing in `calibration.models` does.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -85,11 +88,11 @@ from calibration.raters.measure import RaterMeasure
 from metrics.agreement.comparison import holm
 
 Check: TypeAlias = Callable[[Any, Any], Finding | None]
-"""``check(fit, data)``: the fit, and the very value that it was fitted to."""
+"""Function ``check(fit, data)`` of a fit and the value that it was fitted to."""
 
 
 class ModelChecks(NamedTuple):
-    """The checks of one model, in the order in which their findings are said.
+    """Checks of one model, in the order of their findings.
 
     Attributes
     ----------
@@ -299,11 +302,14 @@ CHECKS: Mapping[type, ModelChecks] = MappingProxyType(
         ),
     }
 )
-"""Result -> its checks; those of `CalibrationResult` are for a result of no class of its own."""
+"""Checks by class of result; the last are for results without own checks.
+
+Those of `CalibrationResult` are for a result of no class of its own.
+"""
 
 
 def run_checks(fit: object, data: object, *of_tables: Finding) -> list[Finding]:
-    """Run the checks of a fit on the data that it was fitted to, and say which findings warn.
+    """Run the checks of a fit on its data, and decide which findings warn.
 
     Parameters
     ----------
@@ -328,7 +334,10 @@ def run_checks(fit: object, data: object, *of_tables: Finding) -> list[Finding]:
 
 
 def _said(check: Check, fit: object, data: object) -> Finding | None:
-    """Return what a check says, or that it could not be made; a fault in one takes no other with it."""
+    """Return the finding of a check, or a note that it failed.
+
+    A fault in one takes no other with it.
+    """
     finding = catch_unidentified(lambda: check(fit, data))
     if not isinstance(finding, FitFailure):
         return finding
@@ -339,7 +348,10 @@ def _said(check: Check, fit: object, data: object) -> Finding | None:
 
 
 def decide(findings: Sequence[Finding], *, tests: int) -> list[Finding]:
-    """Return findings with the severity that follows from their p-values, corrected over ``tests`` tests in all."""
+    """Return findings with severities by corrected p-values.
+
+    Corrected over ``tests`` tests in all.
+    """
     tested = [finding for finding in findings if finding.p_value is not None]
     silent = max(tests - len(tested), 0)  # checks that saw nothing count as tests that do not reject
     adjusted = holm([float(finding.p_value or 0) for finding in tested] + [1.0] * silent)

@@ -1,4 +1,6 @@
-"""Do some workers give the same answers, or bring the same times, as if they were one person with several accounts?
+"""Do some workers give the same answers or times, like one person?
+
+As if they were one person with several accounts.
 
 Two workers may agree because an item is easy, because both have the same habit, or because they share a taste. So each couple of workers
 with enough items in common is held against all three. Of item i, with m_ic answers c among m_i, two of the *others* (neither u nor v)
@@ -37,27 +39,42 @@ from metrics.arrays import Floats, Ints
 from metrics.errors import join_names, pluralise
 
 SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
-"""What is done with workers who give the same answers: each is a person, or all of a group are one."""
-FEWEST_ANSWERS, FEWEST_TIMES = 10, 5
-"""Items that two workers must share; times say more than choices."""
+"""Treatment of workers who give the same answers: separate, or one person.
+
+Each is a person, or all of a group are one.
+"""
+MIN_ANSWERS, MIN_TIMES = 10, 5
+"""Smallest numbers of items that two workers must share: answers, times.
+
+Times say more than choices.
+"""
 COPIES = 0.7
-"""People who share a taste are taken to agree on no larger share than this beyond chance; `benchmarks/same_answers.py` set it."""
-LEAST = 0.5
-"""Share of answers beyond chance that must be alike: of fewer nobody would say that one person gave them, however clear it is."""
+"""Largest share of agreement beyond chance that a shared taste explains.
+
+`benchmarks/same_answers.py` set it.
+"""
+MIN_ALIKE_SHARE = 0.5
+"""Smallest share of alike answers beyond chance that is reported.
+
+Of fewer nobody would say that one person gave them, however clear it is.
+"""
 PRIOR_COUPLES = 6
-"""K: an item's chance of agreement counts as if so many more couples had agreed as often as on all items."""
+"""Prior weight K of the agreement on all items in each item's chance.
+
+As if so many more couples had agreed as often as on all items.
+"""
 _SHARES = np.array([-0.6, -0.3, -0.15, *np.arange(0, 0.951, 0.05), 0.98, 1.0])
-_MOST_COUPLES = 20_000
-"""Of more couples, so many, evenly chosen, tell how far tastes are shared."""
+_MAX_COUPLES = 20_000
+"""Largest number of couples that estimate tastes; of more, evenly chosen ones."""
 _ROUNDS = 200
-_LEAST_MASS = 0.01
+_MIN_MASS = 0.01
 _BLOCK = 256
 _SHOWN_WORKERS, _SHOWN_GROUPS = 6, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CodedAnswers:
-    """What workers answered, one row an answer.
+    """Answers of workers as codes, one row an answer.
 
     Attributes
     ----------
@@ -81,7 +98,7 @@ class CodedAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameAnswers:
-    """Workers of one table who give the same answers.
+    """Groups of workers of one table who give the same answers.
 
     Attributes
     ----------
@@ -103,7 +120,7 @@ class SameAnswers:
 
     @property
     def what_was_seen(self) -> str:
-        """Who gives the same answers, and how far."""
+        """Return a sentence on the workers who give the same answers, and how far."""
         people = sum(map(len, self.groups))
         shown = [join_names(group, most=_SHOWN_WORKERS) for group in self.groups[:_SHOWN_GROUPS]]
         names = "; ".join(shown) + ("; ..." if len(self.groups) > _SHOWN_GROUPS else "")
@@ -114,7 +131,10 @@ class SameAnswers:
         )
 
     def said(self, *, as_one: bool) -> str:
-        """Return what was seen, and what it does to intervals or that each group counts as one person."""
+        """Return the sentence on the workers, with the effect on intervals.
+
+        Or that each group counts as one person.
+        """
         if as_one:
             return (
                 f"{self.what_was_seen}. Each group counts as one person, as --same-answers one-cluster says."
@@ -125,7 +145,7 @@ class SameAnswers:
         )
 
     def finding(self, *, as_one: bool = False) -> Finding:
-        """Return the same, as what a check says: a warning, or a note where each group counts as one person."""
+        """Return a finding: a warning, or a note if each group counts as one person."""
         severity: Literal["warning", "info"] = "info" if as_one else "warning"
         return Finding(
             name="same_answers",
@@ -138,7 +158,10 @@ class SameAnswers:
 def same_votes(
     tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
 ) -> tuple[SameAnswers, ...]:
-    """Find workers who give the same answers in the preferences that count; parameters as in `counted_tables`."""
+    """Find workers who give the same answers in the preferences that count.
+
+    Parameters as in `counted_tables`.
+    """
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     return find_same_answers(counted_tables(votes, exclude=exclude, complete_only=complete_only))
 
@@ -168,7 +191,7 @@ def find_same_answers(tables: Mapping[str, pd.DataFrame]) -> tuple[SameAnswers, 
 def one_cluster(
     tables: Mapping[str, pd.DataFrame], found: Iterable[SameAnswers]
 ) -> MappingProxyType[str, pd.DataFrame]:
-    """Return tables in which all workers of a group bear the name of the first.
+    """Return tables in which each group has the name of its first worker.
 
     Where a worker has one row a thing (`ONE_ROW`), such as a visit or a ballot, the rows of the first member that has any stay.
 
@@ -193,7 +216,10 @@ def one_cluster(
 
 
 def first_of_each(found: Iterable[SameAnswers]) -> dict[str, str]:
-    """Return each worker of a group -> the first of the group, groups that share a worker being one."""
+    """Return the first worker of the group of each worker.
+
+    Groups that share a worker are one.
+    """
     groups = [group for each in found for group in each.groups]
     names = sorted({worker for group in groups for worker in group})
     place = {name: number for number, name in enumerate(names)}
@@ -216,7 +242,7 @@ ONE_ROW: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "activity": ("topic",),
     }
 )
-"""Table -> with ``worker``, the key of what somebody has once."""
+"""Key of the rows that a worker has once, by table, beside ``worker``."""
 
 
 def _streams(frame: pd.DataFrame) -> pd.MultiIndex:
@@ -224,7 +250,10 @@ def _streams(frame: pd.DataFrame) -> pd.MultiIndex:
 
 
 def _rows_gone(follows: pd.DataFrame, first: Mapping[str, str]) -> pd.MultiIndex:
-    """Return (worker, topic) of those whose stream is followed by an earlier member of their group: so are their visits."""
+    """Return (worker, topic) of follows that an earlier group member has too.
+
+    Their visits go as well.
+    """
     every = _streams(follows).unique()
     frame = every.to_frame(index=False, name=["worker", "topic"])
     label = frame["worker"].map(first).fillna(frame["worker"])
@@ -251,7 +280,9 @@ def _in_one_table(table: str, answers: CodedAnswers, tests: int) -> SameAnswers 
     if couples is None or len(answers.workers) < 3:
         return None
     p_values = couples.p_values() * len(couples.shared) * tests
-    is_same = (p_values < REJECTED) & (couples.alike >= _alike(LEAST, couples.chance) * couples.shared)
+    is_same = (p_values < REJECTED) & (
+        couples.alike >= _alike(MIN_ALIKE_SHARE, couples.chance) * couples.shared
+    )
     if not is_same.any():
         return None
     links = np.column_stack([couples.first[is_same], couples.second[is_same]])
@@ -276,7 +307,7 @@ def _components(links: Ints, number: int) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Couples:
-    """Couples of workers who share items enough.
+    """Couples of workers who share enough items.
 
     Attributes
     ----------
@@ -295,13 +326,16 @@ class Couples:
     chance: Floats
 
     def p_values(self) -> Floats:
-        """Return how often each couple would be as alike, were its share of alike answers the highest that tastes have here."""
+        """Return p of each couple's alike answers, under the highest shared taste.
+
+        Its share of alike answers is then the highest that tastes have here.
+        """
         chance = _alike(self._highest_taste(), self.chance)
         some = np.maximum(self.alike, 1)
         return np.where(self.alike > 0, betainc(some, self.shared - some + 1, chance), 1.0)  # P(X >= k)
 
     def _highest_taste(self) -> float:
-        some = np.unique(np.linspace(0, len(self.shared) - 1, _MOST_COUPLES).astype(np.intp))
+        some = np.unique(np.linspace(0, len(self.shared) - 1, _MAX_COUPLES).astype(np.intp))
         shared, alike, chance = (array[some, None] for array in (self.shared, self.alike, self.chance))
         at_each = np.clip(_alike(_SHARES, chance), 1e-9, 1 - 1e-9)
         loglik = alike * np.log(at_each) + (shared - alike) * np.log1p(-at_each)
@@ -314,16 +348,22 @@ class Couples:
         if not of_tastes.sum():
             return 0.0
         above = np.cumsum(of_tastes[::-1])[::-1] / of_tastes.sum()
-        return float(max(0.0, _SHARES[above >= _LEAST_MASS].max()))
+        return float(max(0.0, _SHARES[above >= _MIN_MASS].max()))
 
 
 def _alike(share: "float | Floats", chance: Floats) -> Floats:
-    """Return how often two answers are alike, a share being alike whatever the item; negative: less often than by chance."""
+    """Return the couples' shares of alike answers beyond chance; negative is less.
+
+    A share is alike whatever the item.
+    """
     return np.asarray(np.where(np.asarray(share) < 0, chance * (1 + share), share + (1 - share) * chance))
 
 
 def _couples(answers: CodedAnswers) -> Couples | None:
-    """Count the items that each couple of workers shares, block by block; None where no couple shares enough."""
+    """Count the items that each couple of workers shares, or return None.
+
+    Block by block; None where no couple shares enough.
+    """
     workers, items = len(answers.workers), int(answers.item.max()) + 1
     one = np.ones(len(answers.worker))
     of_item = np.bincount(answers.item, minlength=items)
@@ -370,7 +410,7 @@ def _answers(
     habit: "pd.Series | None",
     fewest: int,
 ) -> CodedAnswers | None:
-    """Return coded answers; of a worker who answered an item several times the first is taken."""
+    """Return coded answers, the first of each worker and item."""
     frame = pd.DataFrame(
         {
             "worker": pd.factorize(worker.astype("str"))[0],
@@ -399,7 +439,7 @@ def _answers(
 
 
 def _codes(columns: Iterable["pd.Series"]) -> Ints:
-    """Return one number for each combination of values; a missing one is a value."""
+    """Return one code for each combination of values; a missing one is a value."""
     code = None
     for column in columns:
         values = pd.factorize(column, use_na_sentinel=False)[0].astype(np.int64)
@@ -418,7 +458,7 @@ def _preferences(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         return None
     sides = resolved_sides(rows)
     item = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
-    return _answers(rows["worker"], item, sides["vote"], rows["choice"], FEWEST_ANSWERS)
+    return _answers(rows["worker"], item, sides["vote"], rows["choice"], MIN_ANSWERS)
 
 
 def _intent_votes(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -433,19 +473,19 @@ def _intent_votes(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         how="left",
     )
     is_ticked = rows["is_ticked"].fillna(0)
-    return _answers(rows["worker"], [rows["topic"], rows["intent"]], is_ticked, is_ticked, FEWEST_ANSWERS)
+    return _answers(rows["worker"], [rows["topic"], rows["intent"]], is_ticked, is_ticked, MIN_ANSWERS)
 
 
 def _lateness(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["lateness"]
     item = [rows["topic"], rows["nugget"], rows["visits_late"]]
-    return _answers(rows["worker"], item, rows["useful"], rows["useful"], FEWEST_ANSWERS)
+    return _answers(rows["worker"], item, rows["useful"], rows["useful"], MIN_ANSWERS)
 
 
 def _importance(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["importance"]
     item = [rows["topic"], rows["intent"], rows["iunit"]]
-    return _answers(rows["worker"], item, rows["rating"], rows["rating"], FEWEST_ANSWERS)
+    return _answers(rows["worker"], item, rows["rating"], rows["rating"], MIN_ANSWERS)
 
 
 def _reads(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -454,21 +494,21 @@ def _reads(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     shown = ["topic", "system", "kind", "item"]
     again = rows.groupby(["worker", *shown], dropna=False, observed=True).cumcount()
     dwell = rows["dwell_seconds"].round(3)
-    return _answers(rows["worker"], [*(rows[name] for name in shown), again], dwell, None, FEWEST_TIMES)
+    return _answers(rows["worker"], [*(rows[name] for name in shown), again], dwell, None, MIN_TIMES)
 
 
 def _stops(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
-    """Return how far each text was read that was not read to its end."""
+    """Return how far each unfinished text was read."""
     rows = tables["stops"]
     rows = rows[~rows["reached_end"].astype(bool) & (rows["chars_read"] > 0)]
     again = rows.groupby(["worker", "topic", "system"], dropna=False, observed=True).cumcount()
     return _answers(
-        rows["worker"], [rows["topic"], rows["system"], again], rows["chars_read"], None, FEWEST_TIMES
+        rows["worker"], [rows["topic"], rows["system"], again], rows["chars_read"], None, MIN_TIMES
     )
 
 
 def _visits(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
-    """Return how long each visit was, and how long after the first of its stream it began."""
+    """Return the length of each visit, and its delay after the first of its stream."""
     rows = tables["visits"]
     began = rows["start"].groupby([rows["worker"], rows["topic"]], observed=True).transform("min")
     after, long = (
@@ -476,7 +516,7 @@ def _visits(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         for times in (rows["start"] - began, rows["end"] - rows["start"])
     )
     times = pd.Series(_codes([after, long]), index=rows.index)
-    return _answers(rows["worker"], [rows["topic"], rows["visit"]], times, None, FEWEST_TIMES)
+    return _answers(rows["worker"], [rows["topic"], rows["visit"]], times, None, MIN_TIMES)
 
 
 READERS: Mapping[str, Callable[[Mapping[str, pd.DataFrame]], CodedAnswers | None]] = MappingProxyType(
@@ -490,7 +530,7 @@ READERS: Mapping[str, Callable[[Mapping[str, pd.DataFrame]], CodedAnswers | None
         "visits": _visits,
     }
 )
-"""Table -> its answers."""
+"""Function that reads the answers, by table."""
 _WHAT: Mapping[str, str] = MappingProxyType(
     {
         "preferences": "give the same answers",

@@ -1,4 +1,4 @@
-"""Checks of what people answered, whatever is made of it: fit, rank and agree say the same."""
+"""Checks of tables of answers, the same for fit, rank and agree."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -11,13 +11,16 @@ from calibration.checks.finding import Finding
 TABLE_CHECKS: Mapping[str, tuple[Callable[[pd.DataFrame], Iterable[Finding]], ...]] = MappingProxyType(
     {"preferences": (adaptive_stopping.check_adaptive_stopping, judges.check_judges)}
 )
-"""Table -> checks of its rows that count, whatever is fitted to them. `same_answers` stands beside: it may also decide who is one person."""
+"""Checks of the counted rows, by table.
+
+Whatever is fitted to them. `same_answers` stands beside: it may also decide who is one person.
+"""
 TABLE_TESTS = MappingProxyType({"preferences": 2})
-"""Table -> how many tests its findings are of, where that is not one (`same_answers`)."""
+"""Number of tests of a table's findings, where it is not one (`same_answers`)."""
 
 
 def check_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, tuple[Finding, ...]]:
-    """Return table -> what its checks say of the rows that count."""
+    """Return the findings about the counted rows, by table."""
     return {
         name: tuple(finding for check in checks for finding in check(tables[name]))
         for name, checks in TABLE_CHECKS.items()

@@ -6,15 +6,16 @@ from scipy.special import bdtr
 
 from calibration.checks.finding import Finding
 from calibration.raters.measure import RaterMeasure
-from calibration.raters.preferences import NAME
+from calibration.raters.position_bias import NAME
 from calibration.tables.preferences import resolved_sides
+from metrics.errors import percent
 
 UNEVEN = 0.01
-"""Two-sided p-value below which the sides were hardly drawn by lot."""
+"""Two-sided p-value below which sides were hardly drawn by lot."""
 
 
 def check_position_bias(fit: RaterMeasure, preferences: pd.DataFrame) -> Finding | None:
-    """Say that a lean to a side may be a liking for what stood there."""
+    """Note that a lean to a side may be a liking for what stood there."""
     if NAME not in fit.parameters:
         return None
     first = preferences[preferences["validation_of"].isna()]
@@ -22,7 +23,7 @@ def check_position_bias(fit: RaterMeasure, preferences: pd.DataFrame) -> Finding
 
 
 def check_sides(judged: pd.DataFrame) -> Finding | None:
-    """Say that the sides were not drawn by lot.
+    """Warn if the sides were not drawn by lot.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def check_sides(judged: pd.DataFrame) -> Finding | None:
         return Finding(
             name="uneven_sides",
             severity="warning",
-            sentence=f"What comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left):,} "
+            sentence=f"What comes first in the alphabet stood on the left in {percent(a_left.mean())} of {len(a_left):,} "
             "judgments: the sides were not drawn evenly, so a lean to a side favours one of two.",
         )
     return None

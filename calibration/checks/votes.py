@@ -1,4 +1,4 @@
-"""Checks of the votes of a study, made once for everything that is said of them."""
+"""Checks of the votes of a study, made once for all results."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from metrics.errors import join_names
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VoteChecks:
-    """What checks say of the preferences that count, each made when it is first asked for.
+    """Checks of the preferences that count, computed on first use.
 
     Attributes
     ----------
@@ -37,12 +37,18 @@ class VoteChecks:
 
     @cached_property
     def stopping(self) -> dict[str, Finding]:
-        """Findings by task, where the number of judgments depends on the answers."""
+        """Findings of adaptive stopping, by task.
+
+        Where the number of judgments depends on the answers.
+        """
         return adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
 
 
 def names_in_two_cases(preferences: pd.DataFrame) -> list[str]:
-    """Return a note for topics, workers and systems whose names differ in case, or blanks around them, only."""
+    """Return a note on names that differ only in case or blanks.
+
+    Of topics, workers and systems.
+    """
     notes = []
     for what, column in (
         ("topics", preferences["topic"]),

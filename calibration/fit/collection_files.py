@@ -1,4 +1,6 @@
-"""Votes and ratings as files of a MobileClick collection, so that runs can be scored with what people voted and rated.
+"""Votes and ratings as files of a MobileClick collection.
+
+So runs can be scored with what people voted and rated.
 
 Tab-separated and without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
 """
@@ -13,7 +15,9 @@ from calibration.models.intents import IntentFit
 
 
 def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | None) -> dict[str, str]:
-    """Return file name -> text of what the tables can tell: nothing, one file or both.
+    """Return the collection's files that tables identify, as texts by file name.
+
+    Nothing, one file or both.
 
     Parameters
     ----------

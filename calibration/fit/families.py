@@ -1,4 +1,4 @@
-"""The families of parameters: what each fit starts from, and one function a family."""
+"""Families of parameters of a user model, one fit function each."""
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,7 +94,7 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FitInputs:
-    """What can be fitted to.
+    """Tables, clock and options that every family is fitted to.
 
     Attributes
     ----------
@@ -114,11 +114,14 @@ class FitInputs:
     seed: int
 
     def rng(self, name: str) -> np.random.Generator:
-        """Return the random numbers of one fit; they do not depend on which others are made."""
+        """Return the random generator of one fit, independent of other fits.
+
+        They do not depend on which others are made.
+        """
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a table that a fit cannot do without.
+        """Return a table, or raise if it is missing.
 
         Raises
         ------
@@ -131,12 +134,18 @@ class FitInputs:
 
     @cached_property
     def times_away(self) -> CensoredDurations:
-        """Times away; raises `NotIdentifiedError` where the tables cannot tell them."""
+        """Return the times away; raises `NotIdentifiedError` without.
+
+        Where the tables cannot tell them.
+        """
         return away_exposure(self.tables, **away_options(self), joined=self._joined)
 
     @cached_property
     def sessions(self) -> CensoredDurations:
-        """Sessions, beside the times away of everybody; raises `NotIdentifiedError` where the tables cannot tell them."""
+        """Return the sessions, beside the times away of every worker.
+
+        Raises `NotIdentifiedError` where the tables cannot tell them.
+        """
         sessions = session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
         if self.options.inclusion != "all_enrolled":
             return sessions
@@ -145,7 +154,10 @@ class FitInputs:
 
     @cached_property
     def lateness(self) -> LatenessCounts:
-        """Answers about lateness, counted; raises `NotIdentifiedError` where there are none."""
+        """Return the counted answers about lateness.
+
+        Raises `NotIdentifiedError` where there are none.
+        """
         table = self.table("lateness")
         if table.empty:
             raise NotIdentifiedError("nobody was asked whether an update was still of use")
@@ -153,7 +165,10 @@ class FitInputs:
 
     @cached_property
     def push_judgments(self) -> PushJudgments:
-        """Judgments of pushes with their cells; raises `NotIdentifiedError` where the tables have none, or do not say who judged."""
+        """Return the judgments of pushes with their cells.
+
+        Raises `NotIdentifiedError` where the tables have none, or do not say who judged.
+        """
         preferences = self.table("preferences")
         if not knows_workers(preferences):
             raise NotIdentifiedError(WORKERS_UNKNOWN)
@@ -161,16 +176,21 @@ class FitInputs:
 
     @cached_property
     def _joined(self) -> FollowedVisits | None:
-        """Visits and their follows; None where a table is missing, so that each family says what it needs."""
+        """Return visits joined with follows, or None if a table is missing.
+
+        So each family says what it needs.
+        """
         return join_follows(self.tables) if {"visits", "follows"} <= self.tables.keys() else None
 
     def with_tables(self, **tables: pd.DataFrame) -> "FitInputs":
-        """Return the same with some tables replaced."""
+        """Return the inputs with some tables replaced."""
         return replace(self, tables={**self.tables, **tables})
 
 
 def by_language(frame: pd.DataFrame) -> Iterator[tuple[str | None, str, pd.DataFrame]]:
-    """Yield language, what it appends to names, and rows; once with all rows where there are not several.
+    """Yield each language with its name suffix and its rows.
+
+    Once with all rows where there are not several.
 
     Rows without a language are left out where there are several.
     """
@@ -201,18 +221,21 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "persistence": IN_LISTS,
     }
 )
-"""Family -> its parameters, in the order in which they are fitted."""
+"""Parameters of each family, in the order of fitting."""
 
 
 def away(material: FitInputs) -> FamilyResult:
-    """Fit how long people stay away."""
+    """Fit the times away."""
     return try_fit(
         AWAY, lambda: _durations(material, "away", material.times_away), lambda: material.times_away
     )
 
 
 def session(material: FitInputs) -> FamilyResult:
-    """Fit how long people stay, and whether those who come often stay longer or less."""
+    """Fit the session lengths, and their correlation with times away.
+
+    Whether those who come often stay longer or less.
+    """
     found = try_fit(
         SESSION, lambda: _durations(material, "session", material.sessions), lambda: material.sessions
     )
@@ -220,7 +243,7 @@ def session(material: FitInputs) -> FamilyResult:
 
 
 def visit_estimates(material: FitInputs, fits: Iterable[DurationFit]) -> dict[str, float]:
-    """Return the estimates that fits would have with these visits; what cannot be fitted is absent.
+    """Return the estimates of fits to given visits; failed ones are absent.
 
     Parameters
     ----------
@@ -242,7 +265,7 @@ def _estimates_like(fit: DurationFit, material: FitInputs) -> Mapping[str, float
 
 
 def away_options(material: FitInputs) -> dict[str, Any]:
-    """Return what study.json and the researcher say about times away, as `fit_away` takes it."""
+    """Return the options of `fit_away` from study.json and the researcher."""
     record, options = material.record, material.options
     window = (record.started_at, record.ended_at) if record else (None, None)
     return {
@@ -258,7 +281,7 @@ def away_options(material: FitInputs) -> dict[str, Any]:
 def _durations(
     material: FitInputs, name: Literal["away", "session"], exposure: CensoredDurations
 ) -> CalibrationResult:
-    """Fit times away or sessions, with the bootstrap in front where one was asked for."""
+    """Fit times away or sessions, with the bootstrap as default if asked for."""
     fit = fit_exposure(
         exposure,
         law=material.options.laws.get(name, "lognormal"),
@@ -269,14 +292,14 @@ def _durations(
 
 
 def gap_seconds(material: FitInputs) -> float:
-    """Return the wall seconds that every away time exceeds, by the way in which visits were cut."""
+    """Return the wall seconds that every away time exceeds, from how visits were cut."""
     if material.options.idle_threshold_seconds is not None:
         return material.options.idle_threshold_seconds
     return material.record.visit_gap_seconds if material.record else 0.0
 
 
 def reading(material: FitInputs) -> FamilyResult:
-    """Fit how fast people read, language by language."""
+    """Fit the reading speed, language by language."""
     if "reads" not in material.tables:
         return FamilyResult(skipped=(SkippedParameters(names=READING, reason="there is no table reads"),))
     found = FamilyResult()
@@ -289,12 +312,12 @@ def reading(material: FitInputs) -> FamilyResult:
 
 
 def lateness(material: FitInputs) -> FamilyResult:
-    """Fit how fast updates lose their use."""
+    """Fit the decay of lateness."""
     return try_fit(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
 
 
 def push(material: FitInputs) -> FamilyResult:
-    """Fit what pushes and silence are worth, and alpha."""
+    """Fit the weights of pushes and silence, and alpha."""
     weights = try_fit(
         WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
     )
@@ -314,7 +337,7 @@ def patience(material: FitInputs, intents: IntentFit | None) -> FamilyResult:
 
 
 def persistence(material: FitInputs) -> FamilyResult:
-    """Fit how people go on in ranked lists, language by language."""
+    """Fit the persistence in ranked lists, language by language."""
     stops = list_stops(material.tables.get("stops", TABLES["stops"].empty()))
     if stops.empty:
         return FamilyResult(

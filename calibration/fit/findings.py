@@ -1,4 +1,4 @@
-"""What all checks of a fit said: beside which parameters it stands, and as rows of quality.json."""
+"""Findings of all checks of a fit, by parameter and as rows of quality.json."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,15 @@ from calibration.user_model.model import Diagnostic, OtherLaw, plain_name
 
 AnyFit = TypeVar("AnyFit", CalibrationResult, IntentFit)
 OTHER_FAMILY = "quality"
-"""Family of what is no parameter of a user model: agreement among raters, consistency, position bias."""
+"""Family of measures that are no parameter of a user model.
+
+Agreement among raters, consistency, position bias.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding:
-    """One finding, as a row of quality.json.
+    """Finding as a row of quality.json.
 
     Attributes
     ----------
@@ -45,7 +48,7 @@ class ReportedFinding:
     p_value: float | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the row as JSON has it."""
+        """Return the row as JSON."""
         return {
             "family": self.family,
             "parameters": list(self.parameters),
@@ -57,7 +60,9 @@ class ReportedFinding:
 
 
 def checked(fit: AnyFit, data: object, *of_tables: Finding) -> tuple[AnyFit, list[Finding]]:
-    """Return a fit with what its checks say beside its numbers, which they do not change, and their findings.
+    """Return a fit with its checks' diagnostics, and their findings.
+
+    Checks do not change its numbers.
 
     Parameters
     ----------
@@ -83,7 +88,7 @@ def _sensitivity(findings: Iterable[Finding]) -> dict[str, tuple[OtherLaw, ...]]
 
 
 def shortened(law: OtherLaw) -> OtherLaw:
-    """Return a law with numbers to ten digits, as those of parameters are."""
+    """Round a law's numbers to ten digits, as those of parameters."""
     ends = {name: getattr(law, name) for name in ("estimate", "low", "high")}
     return law.model_copy(
         update={name: None if end is None else round_significant(end) for name, end in ends.items()}
@@ -93,7 +98,9 @@ def shortened(law: OtherLaw) -> OtherLaw:
 def reported(
     results: Iterable[tuple[Sequence[str], Sequence[Diagnostic]]], findings: Iterable[Finding]
 ) -> tuple[ReportedFinding, ...]:
-    """Return every diagnostic once, with all numbers that it stands beside, warnings first.
+    """Return every diagnostic once with its parameters, warnings first.
+
+    All numbers that it stands beside.
 
     Parameters
     ----------
@@ -123,7 +130,7 @@ def reported(
 
 
 def family_of(names: Sequence[str]) -> str:
-    """Return the family of some parameters, `quality` for what is no parameter of a user model."""
+    """Return the family of some parameters, or `quality` for other measures."""
     if names == ("intents",):
         return "intents"
     first = plain_name(next(iter(names)))
@@ -136,5 +143,5 @@ def _families(name: str) -> Iterator[str]:
 
 
 def rows_of(findings: Sequence[ReportedFinding]) -> dict[str, object]:
-    """Return the key ``findings`` of quality.json."""
+    """Return the rows of key ``findings`` of quality.json."""
     return {"findings": [finding.to_dict() for finding in findings]}

@@ -1,4 +1,4 @@
-"""What `prefcal fit` keeps beside a user model: quality.json, fit-plots.json (its drawings), and its plots as files.
+"""Files beside a user model: quality.json, fit-plots.json and plots.
 
 A user model holds numbers and no data. A drawing is kept as the calls that made it (methods of `matplotlib.axes.Axes`
 with their arguments), so that the report draws it again in its own colours without fitting anything. matplotlib is imported when
@@ -35,7 +35,7 @@ PREFIX = "plot_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawings:
-    """What was drawn.
+    """Names of the drawings, and their files.
 
     Attributes
     ----------
@@ -49,22 +49,22 @@ class Drawings:
     skipped: tuple[SkippedParameters, ...]
 
     def __len__(self) -> int:
-        """Return the number of drawings; of files there are more."""
+        """Return the number of drawings, each of several files."""
         return len(self.files) // len(FORMATS)
 
     def __str__(self) -> str:
-        """`8 drawings (PNG and SVG)`."""
+        """Format as `8 drawings (PNG and SVG)`."""
         kinds = " and ".join(kind.upper() for kind in FORMATS)
         return f"{pluralise(len(self), 'drawing')} ({kinds})"
 
 
 def plot_names(fit: object) -> list[str]:
-    """Return what a fit can draw: the names of its methods ``plot_...`` without that beginning."""
+    """Return the names of a fit's plots, its methods ``plot_...`` without prefix."""
     return sorted(name.removeprefix(PREFIX) for name in dir(fit) if name.startswith(PREFIX))
 
 
 def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVEL) -> Drawings:
-    """Draw everything that the fits offer, each as PNG and SVG.
+    """Write every plot of the fits as PNG and SVG.
 
     Parameters
     ----------
@@ -105,7 +105,10 @@ def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVE
 
 
 def _drawn(fit: object, plot: str, stem: Path, level: float) -> Iterator[tuple[Path, bytes]]:
-    """Yield a plot's files. The same fit gives the same bytes: no date, no random names inside an SVG."""
+    """Yield a plot's files, reproducible to the byte.
+
+    No date, no random names inside an SVG.
+    """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -120,7 +123,7 @@ def _drawn(fit: object, plot: str, stem: Path, level: float) -> Iterator[tuple[P
 
 
 PLOTS, QUALITY, CARELESS = "fit-plots.json", "quality.json", "careless.csv"
-"""What stands beside the model."""
+"""Names of the files beside the model."""
 METHODS = frozenset(
     {
         *(
@@ -138,7 +141,7 @@ METHODS = frozenset(
         *("set_xticks", "set_yticks", "legend"),
     }
 )
-"""What a fit may call to draw itself."""
+"""Methods of axes that a plot may call."""
 Call: TypeAlias = tuple[str, list[JsonValue], dict[str, JsonValue]]
 """Method, arguments, named arguments."""
 
@@ -148,7 +151,7 @@ class _Shape(BaseModel):
 
 
 class FitPlot(_Shape):
-    """One drawing of a fit.
+    """Recorded drawing of a fit.
 
     Attributes
     ----------
@@ -177,7 +180,7 @@ class FitPlot(_Shape):
         return calls
 
     def draw(self, ax: "Axes") -> None:
-        """Draw it once more."""
+        """Repeat the recorded calls on given axes."""
         for name, values, named in self.calls:
             getattr(ax, name)(*map(_numbers, values), **named)
 
@@ -202,7 +205,7 @@ class FitPlots(_Shape):
 
 
 class _Quality(BaseModel):
-    """What of quality.json is read again."""
+    """Keys of quality.json that are read again."""
 
     format: Literal["prefcal-quality/1"]
     measures: dict[str, ParameterEntry]
@@ -211,7 +214,7 @@ class _Quality(BaseModel):
 def write_fit_plots(
     fits: Mapping[str, CalibrationResult | IntentFit], model_file: Path, options: tuple[str, ...] = ()
 ) -> Path:
-    """Keep every drawing of a user model beside it; return the file.
+    """Write the recorded plots of a user model beside it; return the file.
 
     Parameters
     ----------
@@ -236,7 +239,9 @@ def write_fit_plots(
 
 
 def read_fit_plots(model_file: Path) -> FitPlots | None:
-    """Return the drawings of a user model; None where there are none, or they are of another model.
+    """Return the recorded plots of a user model, or None.
+
+    None where there are none, or they are of another model.
 
     Raises
     ------
@@ -251,7 +256,7 @@ def read_fit_plots(model_file: Path) -> FitPlots | None:
 
 
 def read_quality(model_file: Path) -> dict[str, ParameterEntry]:
-    """Return the measures of quality.json beside a user model; none where there is no such file.
+    """Return the measures of quality.json beside a user model, none without it.
 
     Raises
     ------
@@ -293,20 +298,23 @@ def _details(fit: CalibrationResult | IntentFit) -> dict[str, float | None]:
 
 
 def _calls(draw: "Callable[[Axes], None]") -> tuple[Call, ...]:
-    """Let a fit draw itself, and return what it called."""
+    """Record the calls with which a fit draws itself."""
     recorder = _Recorder()
     draw(recorder)  # type: ignore[arg-type]
     return tuple(recorder.calls)
 
 
 class _Recorder:
-    """Stands for axes and writes down what is called of them; nothing is drawn, so matplotlib is not needed."""
+    """Recorder of calls in the place of axes.
+
+    Nothing is drawn, so matplotlib is not needed.
+    """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        """Return a method that is written down when it is called."""
+        """Return a method that records its calls."""
         if name not in METHODS:
             raise TypeError(f"a drawing that calls {name} cannot be kept")
 
@@ -319,7 +327,7 @@ class _Recorder:
 
 
 def _plain(value: Any) -> Any:
-    """Return an argument as JSON has it; None for a number that is not finite."""
+    """Convert an argument to JSON; None for a number that is not finite."""
     if isinstance(value, np.ndarray | np.generic):
         all_finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
         value = value.tolist()
@@ -331,7 +339,7 @@ def _plain(value: Any) -> Any:
 
 
 def _numbers(value: JsonValue) -> Any:
-    """Return numbers as an array, in which None is NaN; anything else as it is."""
+    """Convert numbers to an array, None to NaN; return anything else unchanged."""
     if isinstance(value, list) and all(each is None or isinstance(each, int | float) for each in value):
         return np.array(value, dtype=np.float64)
     return value

@@ -1,4 +1,6 @@
-"""Which kinds of study some tables are of, so that nothing is said of parameters that were never asked about.
+"""Kinds of study that tables come from, and parameters never asked about.
+
+So nothing is said of the latter.
 
 A kind of task was run that study.json names, or that has a row in a table which only it fills. Preferences alone, without a
 study.json, may be of summaries or of push streams.
@@ -17,7 +19,7 @@ from calibration.user_model.model import PERSISTENCE, plain_name
 
 
 class _AskedParameters(NamedTuple):
-    """What people may have been asked.
+    """Tables that show what people were asked, with the parameters they inform.
 
     Attributes
     ----------
@@ -38,7 +40,7 @@ class _AskedParameters(NamedTuple):
 
 
 _LISTS = "stops of ranked lists"
-"""Those rows of table stops, beside which the others alone are called stops."""
+"""Rows of table stops in ranked lists; beside them, only others are called stops."""
 _SUMMARIES = _AskedParameters(
     "judged summaries (summary_pairs)",
     ("summary_pairs",),
@@ -82,7 +84,9 @@ _ALL = (
 def about_what_was_asked(
     skipped: Iterable[SkippedParameters], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
 ) -> list[str]:
-    """Return a line for each thing that the tables could have told and do not, and one for all that nobody was asked.
+    """Return a sentence for each skipped parameter that the study asked about.
+
+    And one for all that nobody was asked.
 
     Parameters
     ----------
@@ -102,7 +106,10 @@ def about_what_was_asked(
 def never_asked(
     skipped: Iterable[SkippedParameters], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
 ) -> list[str]:
-    """Return how the names of skipped parameters begin that belong to kinds of study that were not run."""
+    """Return the name prefixes of skipped parameters that the study never asked about.
+
+    They belong to kinds of study that were not run.
+    """
     absent = _absent(tables, record)
     unasked = [plain_name(name) for one in _unasked(skipped, absent) for name in one.names]
     beginnings = [beginning for one in absent for beginning in one.parameters]
@@ -110,7 +117,7 @@ def never_asked(
 
 
 def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> list[_AskedParameters]:
-    """Return what nobody was asked."""
+    """Return the kinds of questions that nobody was asked."""
     if "stops" in tables:
         stops = tables["stops"]
         tables = {**tables, "stops": text_stops(stops), _LISTS: list_stops(stops)}
@@ -120,7 +127,7 @@ def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> l
 def _unasked(
     skipped: Iterable[SkippedParameters], absent: Iterable[_AskedParameters]
 ) -> list[SkippedParameters]:
-    """Return what is skipped because nobody was asked."""
+    """Return the skipped parameters that nobody was asked about."""
     names = tuple(name for one in absent for name in one.parameters)
     return [
         one

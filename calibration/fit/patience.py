@@ -1,4 +1,4 @@
-"""Patience L from everything that tables say about it: preferences, the paper's grid, stops; side by side.
+"""Patience L from preferences, the paper's grid and stops, side by side.
 
 The three answer different questions (which L makes M agree with people; how far do people read) and are never
 pooled. `patience_chars` is the one from preferences where there is one, else the one from stops, unless these are all of
@@ -45,7 +45,7 @@ def fit_patience(
     voted: Probabilities | None = None,
     resamples: int | None = None,
 ) -> FamilyResult:
-    """Fit every patience that the tables can tell.
+    """Fit every patience that the tables identify.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def fit_patience(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sampling:
-    """How one language's bootstraps are drawn."""
+    """Bootstrap settings of one language."""
 
     language: str | None
     seed: int
@@ -99,7 +99,10 @@ class _Sampling:
 
 
 def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Return the tables without the preferences of tasks that have no positions: those compare other things."""
+    """Return the tables without preferences of tasks that have no positions.
+
+    Those compare other things.
+    """
     if "preferences" not in tables or "positions" not in tables:
         return tables
     preferences, tasks = tables["preferences"], tables["positions"]["task"]
@@ -109,7 +112,10 @@ def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.Data
 
 
 def _of_texts(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Return the tables without the stops in ranked lists, and without table stops where it has no others."""
+    """Return the tables without the stops in ranked lists.
+
+    And without table stops where it has no others.
+    """
     if "stops" not in tables:
         return tables
     stops = patience_stops.text_stops(tables["stops"])
@@ -119,13 +125,13 @@ def _of_texts(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 
 
 def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
-    """Return the languages of preferences and stops; [None] when no row says its language."""
+    """Return the languages of preferences and stops; [None] if no row has one."""
     named = [tables[name]["language"].dropna() for name in _BY_LANGUAGE if name in tables]
     return [*sorted({str(language) for column in named for language in column})] or [None]
 
 
 def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[SkippedParameters]:
-    """Say how many rows belong to no language, where there are several."""
+    """Yield a note on rows without a language beside several languages."""
     lost = {name: int(tables[name]["language"].isna().sum()) for name in _BY_LANGUAGE if name in tables}
     rows = [f"{count} rows of {name}" for name, count in lost.items() if count]
     reason = f"{' and '.join(rows)} do not say their language and are left out"
@@ -133,7 +139,7 @@ def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[SkippedParamet
 
 
 def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> dict[str, pd.DataFrame]:
-    """Return the tables with the rows of one language, or all rows for None."""
+    """Select the rows of one language, or all rows for None."""
     return {
         name: frame[frame["language"] == language] if language is not None and name in _BY_LANGUAGE else frame
         for name, frame in tables.items()
@@ -141,7 +147,7 @@ def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> di
 
 
 def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probabilities) -> FamilyResult:
-    """Make the fits of one language, with `patience_chars` first and the spread of people last."""
+    """Fit one language, with `patience_chars` first and the spread of people last."""
     stops = catch_unidentified(lambda: _stops(tables, sampling))
     from_stops = (
         FamilyResult(skipped=(stops.skipped((patience_stops.NAME,)),))
@@ -172,7 +178,7 @@ def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probab
 
 
 def _named(fitted: FamilyResult, name: str) -> FamilyResult:
-    """Return the fit of one parameter among others."""
+    """Return the fit of one parameter among several fits."""
     kept = [place for place, fit in enumerate(fitted.results) if name in fit.parameters]
     return FamilyResult(
         results=tuple(fitted.results[place] for place in kept),
@@ -181,7 +187,7 @@ def _named(fitted: FamilyResult, name: str) -> FamilyResult:
 
 
 def _from_pairs(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> FamilyResult:
-    """Make the fits of judged pairs; where nothing shows that M matters, neither."""
+    """Fit judged pairs; skip both fits where nothing shows that M matters."""
     likely = try_fit(
         (patience_preferences.NAME,),
         lambda: patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers),
@@ -223,7 +229,7 @@ def _on_grid(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> Calib
 def _judged_summaries(
     tables: Mapping[str, pd.DataFrame], voted: Probabilities
 ) -> tuple[JudgedSummaries, int]:
-    """Return the pairs of summaries, and how many people judged them."""
+    """Return the pairs of summaries, and the number of their judges."""
     missing = [name for name in ("preferences", "positions") if name not in tables]
     if missing:
         cure = "" if "preferences" in missing else FEATURES
@@ -244,7 +250,7 @@ def _judged_summaries(
 
 
 def _default(source: FamilyResult, found: FamilyResult) -> FamilyResult:
-    """Return `patience_chars`: the fit from preferences if there is one, else the one from stops."""
+    """Return `patience_chars`: the fit from preferences, else the one from stops."""
     (fit,), (data,) = source.results, source.data
     name = next(iter(fit.parameters))
     default = replace(_renamed(fit, NAME), method=f"from {_word(name)}: {fit.method}")
@@ -253,7 +259,7 @@ def _default(source: FamilyResult, found: FamilyResult) -> FamilyResult:
 
 
 def _spread(source: FamilyResult) -> FamilyResult:
-    """Return how patience differs between people, by the source of `patience_chars`."""
+    """Fit the spread of patience between people, by the source of `patience_chars`."""
     (fit,), (data,) = source.results, source.data
     made = catch_unidentified(lambda: _spread_of(fit, data))
     if isinstance(made, FitFailure):

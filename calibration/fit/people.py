@@ -1,4 +1,4 @@
-"""Workers who give the same answers: whose rows a fit counts, and what its numbers are with each group as one person."""
+"""Workers who give the same answers: rows that count, and numbers as one person."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -15,15 +15,18 @@ from calibration.tables.preferences import counted_tables
 from calibration.user_model.model import PARAMETERS, OtherLaw, plain_name
 
 AS_ONE = "same answers as one person"
-"""The law under which a group of workers is one person."""
-MOST_NUMBERS = 6
-"""Of more numbers a sentence has the one that moves most."""
+"""Name of the law under which a group of workers is one person."""
+MAX_NUMBERS = 6
+"""Largest number of values in a sentence; of more, the one that moves most."""
 
 
 def counted_people(
     tables: Mapping[str, pd.DataFrame], options: FitOptions
 ) -> tuple[Mapping[str, pd.DataFrame], tuple[SameAnswers, ...]]:
-    """Return the tables whose rows count, and the workers of them who give the same answers; these are one each if that is asked for."""
+    """Return the tables whose rows count, and the workers who give the same answers.
+
+    These are one each if that is asked for.
+    """
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
     if options.same_answers == "apart" and not options.checks:
         return counted, ()
@@ -34,7 +37,7 @@ def counted_people(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleFindings:
-    """What is said of the people in tables, whatever is fitted to them.
+    """Findings about the people in tables, whatever is fitted to them.
 
     Attributes
     ----------
@@ -54,7 +57,7 @@ class PeopleFindings:
     as_one: Mapping[str, CalibrationResult]
 
     def of(self, fit: CalibrationResult, tables: Collection[str]) -> list[Finding]:
-        """Return what is said of a fit to these tables."""
+        """Return the findings about a fit to these tables."""
         copies = [each.finding(as_one=self.is_one) for each in self.same if each.table in tables]
         as_one = self.as_one.get(next(iter(fit.parameters)))
         if as_one is not None:
@@ -64,7 +67,10 @@ class PeopleFindings:
 
     @property
     def careless(self) -> pd.DataFrame:
-        """Who may be careless, by what they answered: one row each with worker, answers and probability."""
+        """Return possibly careless workers: worker, answers and probability.
+
+        By what they answered.
+        """
         rows = [
             (worker, table, round_significant(probability))
             for table, findings in self.of_tables.items()
@@ -83,10 +89,13 @@ def _laws(as_one: CalibrationResult) -> dict[str, tuple[OtherLaw, ...]]:
 
 
 def _numbers(fit: CalibrationResult, as_one: CalibrationResult) -> str:
-    """Say what the numbers are with each group as one person; of many only that which moves most."""
+    """Return a sentence with the numbers with each group as one person.
+
+    Of many only that which moves most.
+    """
     intervals = as_one.conf_int(LEVEL)
     both = [name for name in fit.parameters if name in as_one.parameters]
-    if len(both) > MOST_NUMBERS:
+    if len(both) > MAX_NUMBERS:
         both = [max(both, key=lambda name: abs(fit.parameters[name] - as_one.parameters[name]))]
     each = (
         f"{name} {format_number(as_one.parameters[name])} {format_interval(intervals[name])}" for name in both

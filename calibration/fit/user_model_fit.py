@@ -1,7 +1,4 @@
-"""Fit everything the tables allow, into one user model.
-
-What is said of the fits of all families in one way.
-"""
+"""Fit of every parameter that tables allow, into one user model."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +29,7 @@ from calibration.inference.results import CalibrationResult, SkippedParameters, 
 from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
 from calibration.raters.quality import QualityReport, quality_report
+from calibration.tables.people import people_tables
 from calibration.tables.preferences import counted_tables, exclusions
 from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import (
@@ -50,17 +48,19 @@ from metrics.errors import PrefcalError
 from metrics.results import HasSummary, Overview
 
 IMPORTANCE = "importance"
-"""How the names of measures begin that are of ratings, not of preferences."""
+"""Name prefix of measures of ratings, not of preferences."""
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
 CLEAR_OF_ZERO = 2.0
-"""Standard errors between 0 and an estimate whose sign is taken as known."""
+"""Standard errors from 0 beyond which the sign of an estimate is known."""
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
-"""Goes through the names of steps, showing how far it has come."""
+"""Progress callback around the names of steps."""
 
 
 def joint_entry(fit: CalibrationResult) -> JointEntry | None:
-    """Return the covariance block of a fit, for drawing; None when there is nothing to join or no covariance.
+    """Return the covariance entry of a fit for joint draws, or None.
+
+    None when there is nothing to join or no covariance.
 
     Mean and deviation of one fit correlate strongly, so their marginal intervals cannot be drawn from. A block has the
     covariance of the logarithms; `LOG_SPEED` is one already and stands in it as it is. Parameters that may be negative
@@ -97,7 +97,7 @@ def _block(names: tuple[str, ...], covariance: Floats, scale: JointScale) -> Joi
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class UserModelFit(HasSummary):
-    """A user model and how it came about. It prints as the first lines of its `summary`.
+    """User model with its fits, printed as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -138,27 +138,33 @@ class UserModelFit(HasSummary):
 
     @property
     def params(self) -> "pd.Series[float]":
-        """Name -> estimate, as a labelled series; `inf` where it is infinite."""
+        """Estimates by name, as a series; `inf` where infinite."""
         return self.model.params
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per parameter: estimate, low, high, level, unit, method, workers, rows."""
+        """Return one row per parameter, with interval and sample size.
+
+        The columns are estimate, low, high, level, unit, method, workers, rows.
+        """
         return self.model.frame()
 
     def overview(self) -> Overview:
-        """Return every parameter with its interval, and what the tables cannot tell and why."""
+        """Return every parameter with its interval, and the skipped ones with reasons."""
         known = self.model.overview()
         return known._replace(
             sentences=[*known.sentences, *(f"not identified: {one}" for one in self.skipped)]
         )
 
     def summary(self) -> str:
-        """Return every parameter with its interval, and what the tables cannot tell and why."""
+        """Return the overview as text."""
         return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
 
     @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
-        """What a family is called in file names -> its fit; `patience_chars` is drawn by its source."""
+        """Fits to plot, by family name in file names.
+
+        `patience_chars` is drawn by its source.
+        """
         fits = {
             _stem(fit.parameters): fit
             for name, fit in self.results.items()
@@ -176,7 +182,7 @@ def fit_user_model(
     tables_sha256: str | None = None,
     track: Track = iter,
 ) -> UserModelFit:
-    """Fit every parameter that the tables allow.
+    """Fit every parameter that the tables identify.
 
     Parameters
     ----------
@@ -204,7 +210,7 @@ def fit_user_model(
     NotIdentifiedError
         If visits are to be cut anew and there is no table activity.
     """
-    options = options or FitOptions()
+    options, tables = options or FitOptions(), people_tables(tables)
     counted, same = counted_people(tables, options)
     material, cut, found = _visits(FitInputs(tables=counted, record=record, options=options, seed=seed))
     intents, ballots, no_intents = _intents(material)
@@ -268,7 +274,10 @@ def fit_user_model(
 def _as_one(
     tables: Mapping[str, pd.DataFrame], seed: int, options: FitOptions, record: StudyRecord | None
 ) -> dict[str, CalibrationResult]:
-    """Return first parameter -> fit with each group of workers who give the same answers as one person."""
+    """Return fits with each group of workers as one person, by first parameter.
+
+    Groups give the same answers.
+    """
     again = replace(options, same_answers="one-cluster", checks=False)
     made = catch_unidentified(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
     if isinstance(made, FitFailure):
@@ -306,7 +315,10 @@ def _durations(
 
 
 def _visits(material: FitInputs) -> tuple[FitInputs, tuple[Diagnostic, ...], FamilyResult]:
-    """Cut visits where that is asked for or needed; what rests on them is lost when an unexpected error comes between."""
+    """Cut visits if asked for or needed; skip their families on unexpected errors.
+
+    What rests on them is lost when an error comes between.
+    """
     made = catch_unidentified(lambda: with_visits(material))
     if not isinstance(made, FitFailure):
         return *made, FamilyResult()
@@ -320,7 +332,7 @@ def _visits(material: FitInputs) -> tuple[FitInputs, tuple[Diagnostic, ...], Fam
 
 
 def _family(family: str, material: FitInputs, intents: IntentFit | None) -> FamilyResult:
-    """Fit one family; whatever goes wrong in it stays in it."""
+    """Fit one family, and contain its errors."""
     made = catch_unidentified(
         lambda: patience(material, intents) if family == "patience" else FAMILIES[family](material)
     )
@@ -330,7 +342,7 @@ def _family(family: str, material: FitInputs, intents: IntentFit | None) -> Fami
 
 
 def _intents(material: FitInputs) -> tuple[IntentFit | None, IntentBallots | None, FamilyResult]:
-    """Fit probabilities of intents; return them, and the ballots that they are of."""
+    """Fit probabilities of intents; return them with their ballots."""
     fit = catch_unidentified(lambda: _fitted_intents(material))
     if isinstance(fit, FitFailure):
         return None, None, FamilyResult(skipped=(fit.skipped(("intents",)),))
@@ -345,7 +357,10 @@ def _fitted_intents(material: FitInputs) -> tuple[IntentFit, IntentBallots]:
 
 
 def _with_intervals(found: FamilyResult, level: float) -> FamilyResult:
-    """Return what was found without the fits whose entries of the model cannot be computed, and why they cannot."""
+    """Return the result without fits whose model entries cannot be computed.
+
+    Those are skipped with the reason.
+    """
     kept = FamilyResult(skipped=found.skipped)
     for fit, data in zip(found.results, found.data, strict=True):
         entries = catch_unidentified(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
@@ -366,7 +381,10 @@ def _notes_on_workers(tables: Mapping[str, pd.DataFrame], options: FitOptions) -
 
 
 def _stem(names: Iterable[str]) -> str:
-    """Return what parameters have in common: away_mean_seconds and away_sd_seconds -> away; [ja] -> _ja."""
+    """Return the common part of parameter names.
+
+    away_mean_seconds and away_sd_seconds -> away; [ja] -> _ja.
+    """
     plain = [plain_name(name) for name in names]
     language = next(iter(names)).removeprefix(plain[0]).strip("[]")
     words = zip(*(name.split("_") for name in plain), strict=False)

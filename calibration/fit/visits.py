@@ -1,4 +1,4 @@
-"""Which visits a user model is fitted to, and how much the way in which they were cut matters."""
+"""Visits that a user model is fitted to, and sensitivity to how they were cut."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from calibration.visits.threshold import (
 
 
 def with_visits(material: FitInputs) -> tuple[FitInputs, tuple[Diagnostic, ...]]:
-    """Cut visits from table activity, where that is asked for or where there are none.
+    """Cut visits from table activity, if asked for or if there are none.
 
     Returns
     -------
@@ -66,7 +66,9 @@ def _cut(material: FitInputs, seconds: float) -> pd.DataFrame:
 def noted_on_visits(
     material: FitInputs, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
 ) -> list[CalibrationResult]:
-    """Say in the fits of times away and sessions how visits were cut, and how far they move at other silences.
+    """Add notes on how visits were cut, and on other silences, to fits.
+
+    To those of times away and sessions.
 
     Parameters
     ----------
@@ -117,7 +119,10 @@ def _fitted_at(
     tables: Mapping[str, pd.DataFrame],
     seconds: float,
 ) -> Mapping[str, float]:
-    """Fit times away and sessions to visits that were cut at a threshold; at the one in use they are fitted already."""
+    """Return the estimates of times away and sessions at a threshold.
+
+    At the one in use they are fitted already.
+    """
     fits = [fit for fit in results if isinstance(fit, DurationFit)]
     if seconds == gap_seconds(material) and _same_rows(tables["visits"], material.tables["visits"]):
         return dict(chain.from_iterable(fit.parameters.items() for fit in fits))
@@ -126,7 +131,7 @@ def _fitted_at(
 
 
 def _same_rows(one: pd.DataFrame, other: pd.DataFrame) -> bool:
-    """Say whether two tables have the same rows, in whatever order."""
+    """Return whether two tables have the same rows, in whatever order."""
     columns = list(one.columns)
     first, second = (
         table.reindex(columns=columns).sort_values(columns, ignore_index=True) for table in (one, other)

@@ -1,4 +1,4 @@
-"""What several estimators need, each shape once; a family adds its likelihood and its words.
+"""Shared methods of inference: maximisation, clusters, intervals, choice, results.
 
 In go arrays and likelihoods; out come results (`results`), trials that may fail (`attempts`), ways of saying how far estimates
 may be off (`uncertainty`, `clusters`), the top of a likelihood (`maximise`), the model of a choice with ties (`choice`), tests of

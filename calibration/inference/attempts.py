@@ -1,4 +1,4 @@
-"""Trying what may fail: one family of parameters that cannot be fitted takes no other with it.
+"""Attempts at fits: one family of parameters that fails takes no other with it.
 
 Here is the only place that catches every error. An error of a kind that prefcal knows says why in its own words; any other
 is a fault of prefcal, is called so, and leaves its traceback in the log of this module at level DEBUG.
@@ -19,7 +19,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitFailure:
-    """What could not be made.
+    """Family of parameters that could not be fitted, with its reason.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class FitFailure:
     error: Exception
 
     def skipped(self, names: Iterable[str]) -> SkippedParameters:
-        """Return what is said of the parameters that it would have told."""
+        """Return the skipped parameters of the family, with the reason."""
         unexpected = not isinstance(self.error, PrefcalError)
         return SkippedParameters(names=tuple(names), reason=self.reason, unexpected=unexpected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyResult:
-    """What the tables say about a family of parameters.
+    """Fits of one family with their data, and the parameters that were skipped.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class FamilyResult:
     skipped: tuple[SkippedParameters, ...] = ()
 
     def __add__(self, other: "FamilyResult") -> "FamilyResult":
-        """Both together."""
+        """Merge the results of two families."""
         return FamilyResult(
             results=self.results + other.results,
             data=self.data + other.data,
@@ -65,12 +65,12 @@ class FamilyResult:
         )
 
     def for_language(self, language: str) -> "FamilyResult":
-        """Return the same with the language in brackets behind every parameter's name."""
+        """Return the result with the language in brackets behind each parameter's name."""
         return replace(self, results=tuple(fit.for_language(language) for fit in self.results))
 
 
 def catch_unidentified(make: Callable[[], T]) -> T | FitFailure:
-    """Return what ``make`` returns, or why it could not, whatever went wrong."""
+    """Return the value of ``make``, or a `FitFailure` for any error."""
     try:
         return make()
     except PrefcalError as error:
@@ -81,7 +81,9 @@ def catch_unidentified(make: Callable[[], T]) -> T | FitFailure:
 
 
 def try_fit(names: Iterable[str], make: Callable[[], CalibrationResult], data: object = None) -> FamilyResult:
-    """Make a fit, or say why it cannot be made; one whose intervals cannot be computed is none.
+    """Return the fit of ``make``, or why it failed.
+
+    A fit whose intervals cannot be computed has failed.
 
     ``data`` is what it is fitted to, for its checks: a value, or a function without arguments that returns it.
     """
@@ -97,7 +99,7 @@ def _with_intervals(fit: CalibrationResult) -> CalibrationResult:
 
 
 def _unexpected(error: Exception) -> str:
-    """Return a clause that calls an error a fault of prefcal: `... stopped this: math range error (OverflowError); ...`."""
+    """Return a clause that calls an error a fault of prefcal."""
     kind, words = type(error).__name__, " ".join(str(error).split())
     named = f"{words} ({kind})" if words else kind
     return (

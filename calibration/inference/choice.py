@@ -1,4 +1,4 @@
-"""The one model of a choice between two things: Davidson's, with ties and, where asked for, a side.
+"""Davidson's model of a choice between two things, with ties and sides.
 
 Of two things whose worths differ by U (Davidson 1970, in logistic form):
 
@@ -24,8 +24,11 @@ from calibration.inference.clusters import jackknife_covariance, newton_changes,
 from calibration.inference.maximise import StoppingRule, maximise_newton
 from metrics.arrays import Floats, Ints
 
-LARGEST_ERROR = 100.0
-"""Standard error, in log odds for a typical difference of a cell, of a weight that has no finite maximum."""
+MAX_ERROR = 100.0
+"""Standard error above which a weight has no finite maximum.
+
+In log odds for a typical difference of a cell.
+"""
 
 Ties: TypeAlias = Literal["davidson", "half", "drop"]
 TIES: tuple[Ties, ...] = get_args(Ties)
@@ -35,7 +38,10 @@ RIDGE = 1e-12
 
 
 class ChoiceShares(NamedTuple):
-    """P(first better), P(second better), P(equal), and log(exp(b D / 2) + exp(-b D / 2) + nu), all of one shape."""
+    """Probabilities of first, second and equal, and their log normaliser.
+
+    The last is log(exp(b D / 2) + exp(-b D / 2) + nu); all are of one shape.
+    """
 
     first: Floats
     second: Floats
@@ -44,7 +50,9 @@ class ChoiceShares(NamedTuple):
 
 
 def choice_shares(log_odds: Floats, log_tie: Floats) -> ChoiceShares:
-    """Return the probabilities for b D = ``log_odds``, and what they were divided by; shapes are broadcast.
+    """Return the choice probabilities for b D = ``log_odds``, with the normaliser.
+
+    Shapes are broadcast.
 
     The largest term is taken out first: `numpy.logaddexp` says the same in two to four times the time.
     """
@@ -56,13 +64,19 @@ def choice_shares(log_odds: Floats, log_tie: Floats) -> ChoiceShares:
 
 
 def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return (P(first better), P(second better), P(equal)) for b D = ``log_odds``; shapes are broadcast."""
+    """Return P(first better), P(second better), P(equal) for b D = ``log_odds``.
+
+    Shapes are broadcast.
+    """
     shares = choice_shares(log_odds, log_tie)
     return shares.first, shares.second, shares.tie
 
 
 class LikelihoodTerms(NamedTuple):
-    """What each judgment adds to the log-likelihood, and its derivatives in U and t = log nu; (n,) each."""
+    """Terms of the log-likelihood by judgment, with derivatives in U and log nu.
+
+    t = log nu; (n,) each.
+    """
 
     loglik: Floats
     by_u: Floats
@@ -73,7 +87,7 @@ class LikelihoodTerms(NamedTuple):
 
 
 def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> LikelihoodTerms:
-    """Davidson's model; t = log nu."""
+    """Return the terms of Davidson's model; t = log nu."""
     left, right, tie, log_total = choice_shares(u, np.asarray(log_nu))
     is_tie = vote == 0
     lead = left - right
@@ -89,7 +103,7 @@ def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> LikelihoodTerms:
 
 
 def binary_terms(u: Floats, vote: Floats, _: float) -> LikelihoodTerms:
-    """Logit without ties; a vote of 0 is half a vote for each side."""
+    """Return the terms of a logit without ties; a vote of 0 is half for each side."""
     left = expit(u)
     share = (1 + vote) / 2
     none = np.zeros_like(u)
@@ -105,7 +119,7 @@ def binary_terms(u: Floats, vote: Floats, _: float) -> LikelihoodTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceMaximum:
-    """Where a log-likelihood is highest.
+    """Maximum of a log-likelihood of choices.
 
     Attributes
     ----------
@@ -126,13 +140,15 @@ class ChoiceMaximum:
 
     @property
     def point(self) -> Floats:
-        """(p,) weights and tie parameter."""
+        """Weights and tie parameter, (p,)."""
         return self.weights if self.tie is None else np.append(self.weights, self.tie)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceModel:
-    """A log-likelihood sum_i times_i l_i(design_i . w, t) of weights w and, with most treatments of ties, t.
+    """Log-likelihood of judgments, sum_i times_i l_i(design_i . w, t).
+
+    In weights w and, with most treatments of ties, t.
 
     Attributes
     ----------
@@ -153,11 +169,11 @@ class ChoiceModel:
 
     @property
     def has_tie(self) -> bool:
-        """Whether there is a t: not where nobody saw a tie."""
+        """True if there is a tie parameter t: some judgment is a tie."""
         return self.ties == "davidson" and bool((self.vote == 0).any())
 
     def of(self, rows: Ints) -> "ChoiceModel":
-        """Return the same of some judgments."""
+        """Return the model restricted to some judgments."""
         return replace(self, design=self.design[rows], vote=self.vote[rows], times=self.times[rows])
 
     def terms(self, point: Floats) -> LikelihoodTerms:
@@ -171,7 +187,10 @@ class ChoiceModel:
         return float(self.times @ self.terms(point).loglik)
 
     def row_derivatives(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return (n, p) scores and (n, p, p) information of each judgment, counted once, at (w, t)."""
+        """Return the scores and information of each judgment, counted once, at (w, t).
+
+        (n, p) and (n, p, p).
+        """
         terms = self.terms(point)
         scores = self.design * terms.by_u[:, None]
         information = np.einsum("n,ni,nj->nij", -terms.by_uu, self.design, self.design)
@@ -185,11 +204,11 @@ class ChoiceModel:
         return np.column_stack([scores, terms.by_t]), whole
 
     def derivatives(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return the (p,) gradient and the (p, p) information of the whole at (w, t)."""
+        """Return the gradient (p,) and the information (p, p) at (w, t)."""
         return self.summed(self.terms(point))
 
     def summed(self, terms: LikelihoodTerms) -> tuple[Floats, Floats]:
-        """Return `derivatives` from the terms there."""
+        """Return `derivatives` from given terms."""
         gradient = (self.times * terms.by_u) @ self.design
         information = -(self.design.T * (self.times * terms.by_uu)) @ self.design
         if not self.has_tie:
@@ -202,7 +221,7 @@ class ChoiceModel:
         )
 
     def start(self) -> Floats:
-        """Return no weights, and the t of the observed share of ties."""
+        """Return a start: no weights, and the t of the observed share of ties."""
         weights = np.zeros(self.design.shape[1])
         if not self.has_tie:
             return weights
@@ -211,7 +230,10 @@ class ChoiceModel:
 
 
 def alike(design: Floats, vote: Floats) -> tuple[Ints, Ints]:
-    """Return the first judgment of each kind, and the kind of each, (n,): those with the same design and vote are of one."""
+    """Return the first judgment of each kind, and the kind of each judgment, (n,).
+
+    Those with the same design and vote are of one kind.
+    """
     rows = np.column_stack([design, vote])
     shadow = sum(np.pi**place * column for place, column in enumerate(rows.T))
     kind: Ints = pd.factorize(shadow)[0]
@@ -221,7 +243,10 @@ def alike(design: Floats, vote: Floats) -> tuple[Ints, Ints]:
 
 
 def _firsts(kind: Ints) -> Ints:
-    """Return the first place of each kind, which are numbered as they come."""
+    """Return the first index of each kind.
+
+    Kinds are numbered in order of occurrence.
+    """
     newest = np.maximum.accumulate(kind)
     return np.flatnonzero(np.diff(newest, prepend=-1))
 
@@ -244,7 +269,7 @@ def maximise(
 
 
 def _scaled(design: Floats, vote: Floats, ties: Ties, times: Floats | None) -> tuple[ChoiceModel, Floats]:
-    """Return the model with columns of one scale, and what its (w, t) is to be divided by."""
+    """Return the model with columns of one scale, and the divisor of its (w, t)."""
     scale = np.sqrt((design**2).mean(axis=0))
     scale[scale == 0] = 1.0
     counted = times
@@ -266,7 +291,7 @@ def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> ChoiceMaximum:
 
 
 class _PlaceOfTerms(NamedTuple):
-    """The log-likelihood at a point, and what each judgment adds to it there."""
+    """Log-likelihood at a point, with its terms by judgment."""
 
     loglik: float
     terms: LikelihoodTerms
@@ -289,22 +314,28 @@ def _climbed(model: ChoiceModel, start: Floats) -> Floats:
 
 
 def separated_columns(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
-    """Return the columns whose weight grows without end, because some votes follow them without exception."""
+    """Return the columns whose weight grows without end.
+
+    Some votes follow them without exception.
+    """
     k = design.shape[1]
     typical = np.append(np.sqrt((design**2).mean(axis=0)), np.ones(len(maximum.point) - k))
     scaled = maximum.information / np.outer(typical, typical)
     ridge = 1e-14 * np.trace(scaled) * np.eye(len(scaled))
     errors = np.sqrt(np.abs(np.diag(np.linalg.inv(scaled + ridge)))[:k])
-    return tuple(np.flatnonzero(errors > LARGEST_ERROR).tolist())
+    return tuple(np.flatnonzero(errors > MAX_ERROR).tolist())
 
 
 def with_side(design: Floats) -> Floats:
-    """Append the side: a column of ones, whose weight is the log odds of left between equals."""
+    """Append a column of ones, whose weight is the log odds of left between equals."""
     return np.column_stack([design, np.ones(len(design))])
 
 
 def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
-    """Return the Newton step from ``point`` without each cluster, see `newton_changes`: (c, p)."""
+    """Return the Newton step from ``point`` without each cluster, (c, p).
+
+    See `newton_changes`.
+    """
     first, kind = alike(model.design, model.vote)
     scores, information = model.of(first).row_derivatives(point)
     counts = csr_array((np.ones(len(kind)), (cluster, kind)))
@@ -313,7 +344,9 @@ def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Fl
 
 
 def crossed_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: Ints) -> Floats:
-    """Return the (p, p) covariance of the weights and the tie parameter where workers and topics were sampled.
+    """Return the two-way clustered covariance of weights and tie parameter, (p, p).
+
+    Workers and topics were sampled.
 
     With J_c the jackknife covariance over clusters c, each left out by one Newton step,
 
@@ -338,9 +371,12 @@ def crossed_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
     return two_way(by_topic, by_worker, by_both)
 
 
-LARGEST_SCALED_SLOPE = 40.0
-"""Bound of |b| x the metric's spread: votes that follow the metric without exception have no finite slope."""
-_LARGEST = np.array([LARGEST_SCALED_SLOPE, np.inf])
+MAX_SCALED_SLOPE = 40.0
+"""Bound of |b| x the metric's spread.
+
+Votes that follow the metric without exception have no finite slope.
+"""
+_LARGEST = np.array([MAX_SCALED_SLOPE, np.inf])
 _METRICS_RULE = StoppingRule(least_promise=1e-10, least_gain=1e-10, slack=1e-12)
 
 
@@ -354,17 +390,20 @@ class Votes:
 
     @property
     def total(self) -> Floats:
-        """(p,) judgments of each pair."""
+        """Number of judgments of each pair, (p,)."""
         return self.first + self.second + self.ties
 
     def of(self, pairs: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Votes":
-        """Return the votes of some pairs."""
+        """Select the votes of some pairs."""
         return Votes(first=self.first[pairs], second=self.second[pairs], ties=self.ties[pairs])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DavidsonFit:
-    """Maxima of k log-likelihoods, each a (k,) ndarray of float; ``log_tie`` is -inf where nobody saw a tie."""
+    """Maxima of k log-likelihoods of Davidson's model, (k,) arrays.
+
+    ``log_tie`` is -inf where nobody saw a tie.
+    """
 
     slope: Floats
     log_tie: Floats
@@ -393,7 +432,7 @@ def log_likelihood(differences: Floats, votes: Votes, slope: Floats, log_tie: Fl
 
 
 class _DavidsonPlace(NamedTuple):
-    """The log-likelihoods at a point, (k,), and the probabilities there."""
+    """Log-likelihoods at a point, (k,), with the choice probabilities."""
 
     loglik: Floats
     shares: ChoiceShares

@@ -1,4 +1,6 @@
-"""Clusters: workers or topics are what was sampled, and their rows belong together.
+"""Clustered errors: sandwich, jackknife and bootstrap over workers or topics.
+
+Workers or topics are what was sampled, and their rows belong together.
 
 A covariance comes from a likelihood's scores summed within clusters (the sandwich), from leaving clusters out (the jackknife), or
 from drawing them anew (the bootstrap); in two ways, of workers and topics at once, from the three of each and of both.
@@ -17,16 +19,19 @@ from scipy.special import chdtrc
 from calibration.inference.uncertainty import Replicates, StudentT
 from metrics.arrays import Floats, Ints
 
-MOST_GROUPS = 50
+MAX_GROUPS = 50
 RIDGE = 1e-12
-"""Keeps what no cluster tells apart from being divided by 0."""
+"""Relative ridge that keeps the information invertible without a cluster."""
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
-"""(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""
+"""Function from cluster weights (b, clusters) to values (b, k).
+
+NaN where a sample says nothing.
+"""
 
 
 def cluster_covariance(scores: Floats) -> Floats:
-    """Return how much sums over clusters vary: c / (c - 1) sum_j s_j s_j'.
+    """Return the covariance of sums over clusters, c / (c - 1) sum_j s_j s_j'.
 
     Parameters
     ----------
@@ -42,7 +47,9 @@ def cluster_covariance(scores: Floats) -> Floats:
 
 
 def sandwich(scores: Floats, information: Floats) -> Floats:
-    """Return the cluster-robust covariance of estimates, I^-1 (c / (c - 1) sum_j s_j s_j') I^-1.
+    """Return the cluster-robust covariance of estimates.
+
+    I^-1 (c / (c - 1) sum_j s_j s_j') I^-1.
 
     Parameters
     ----------
@@ -55,7 +62,9 @@ def sandwich(scores: Floats, information: Floats) -> Floats:
 
 
 def two_way(first: Floats, second: Floats, both: Floats) -> Floats:
-    """Return the covariance of clusters in two ways, first + second - both, its negative eigenvalues set to 0.
+    """Return the two-way clustered covariance, first + second - both.
+
+    Its negative eigenvalues are set to 0.
 
     (Cameron, Gelbach and Miller 2011)
 
@@ -76,7 +85,9 @@ def without_negative(matrix: Floats) -> Floats:
 
 
 def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
-    """Return the variance of a sum of influences by clusters of two kinds that may cross, never below either.
+    """Return the variance of summed influences over two crossed kinds of clusters.
+
+    It is never below that of either.
 
     V_first + V_second - V_both (Cameron, Gelbach and Miller 2011). Where one kind lies within the other this is the variance by the
     outer one.
@@ -99,7 +110,9 @@ def _summed_variance(influence: Floats, group: Ints) -> float:
 
 
 class UnequalVariance(NamedTuple):
-    """The variance of an estimate by clusters of unequal size in two ways, and the degrees of freedom of each way.
+    """Two-way clustered variance of unequal clusters, with degrees of freedom.
+
+    These are of each way.
 
     Attributes
     ----------
@@ -114,7 +127,9 @@ class UnequalVariance(NamedTuple):
 
 
 def crossed_unequal(influence: Floats, first: Ints, second: Ints, count: Floats) -> UnequalVariance:
-    """Return the variance of a sum of influences by clusters of two kinds that may cross and may be unequal.
+    """Return the variance of summed influences over crossed, unequal clusters.
+
+    Of two kinds.
 
     As `crossed_variance`, but a cluster with the share s_j of the judgments pulls the estimate towards itself: with U_j the sums of
     influences, V = sum_j U_j^2 / (1 - s_j), and by Satterthwaite's rule 1 / df = sum_j s_j^2 + sum_{j != k} s_j^2 s_k^2 / ((1 - s_j)
@@ -147,7 +162,7 @@ def _unequal_variance(influence: Floats, group: Ints, count: Floats) -> tuple[fl
 
 
 def p_shared_effect(values: Floats, group: Ints) -> float:
-    """Return p of the hypothesis that rows of a group have nothing in common.
+    """Test whether rows of a group share an effect; return p.
 
     The statistic is sum_g (sum of values)^2, the score of a random effect of the group (Commenges and Andersen 1995); its law is
     taken for a multiple of a chi-squared with the same mean and variance, from the squares of the rows themselves.
@@ -168,7 +183,9 @@ def p_shared_effect(values: Floats, group: Ints) -> float:
 
 
 def newton_changes(scores: Floats, information: Floats) -> Floats:
-    """Return how estimates move without each cluster, by one Newton step from the maximum: (c, k).
+    """Return the change of estimates without each cluster, (c, k).
+
+    By one Newton step from the maximum.
 
     Where the other clusters hardly tell a direction, the step along it is large, as it should be.
 
@@ -185,7 +202,7 @@ def newton_changes(scores: Floats, information: Floats) -> Floats:
 
 
 def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Return how often each cluster is drawn in each bootstrap sample.
+    """Return the count of each cluster in each bootstrap sample.
 
     Parameters
     ----------
@@ -205,7 +222,9 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> F
 
 
 def jackknife_groups(cluster: ArrayLike) -> Ints:
-    """Return the group to leave out with each row: its cluster, or one of 50 groups of clusters when there are more.
+    """Return the group of each row: its cluster, or one of 50 groups of clusters.
+
+    The latter when there are more clusters.
 
     Parameters
     ----------
@@ -213,11 +232,13 @@ def jackknife_groups(cluster: ArrayLike) -> Ints:
         Cluster of each row, from 0 without holes.
     """
     clusters = np.asarray(cluster, dtype=np.intp)
-    return clusters % min(MOST_GROUPS, int(clusters.max()) + 1)
+    return clusters % min(MAX_GROUPS, int(clusters.max()) + 1)
 
 
 def jackknife_covariance(replicates: Floats) -> Floats:
-    """Return the covariance of k statistics from their values with one of g groups left out, (g, k) -> (k, k).
+    """Return the jackknife covariance of k statistics, (g, k) -> (k, k).
+
+    From their values with one of g groups left out.
 
     (g - 1) / g sum_j (x_j - mean)(x_j - mean)'
     """
@@ -228,7 +249,7 @@ def jackknife_covariance(replicates: Floats) -> Floats:
 def cluster_uncertainty(
     statistic: Statistic, clusters: int, *, rng: np.random.Generator, resamples: int, unit: str = "topic"
 ) -> MappingProxyType[str, StudentT | Replicates]:
-    """Return how far a statistic may be off, with clusters as what was sampled.
+    """Return the uncertainty of a statistic over sampled clusters.
 
     Parameters
     ----------

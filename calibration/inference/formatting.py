@@ -1,4 +1,4 @@
-"""How fits are printed and drawn: numbers in words, and what all plots have in common.
+"""Formats of numbers, intervals and times, and axes common to all plots.
 
 Messages, summaries and plots print numbers alike. A plot has a title that says what to look for, and a legend that covers nothing.
 """
@@ -11,29 +11,34 @@ from calibration.inference.uncertainty import Interval
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SMALLEST_P = 0.001
+MIN_P = 0.001
 SIGNIFICANT_DIGITS = 10
 _UNITS = (("days", 86_400, 3), ("h", 3_600, 2), ("min", 60, 2))
-"""A unit of time, its seconds, and how many of it there must be at least."""
+"""Units of time: name, seconds, and the smallest number of them to print."""
 
 
 def round_significant(number: float) -> float:
-    """Round to ten significant digits, so that the last bits of a sum do not show in files."""
+    """Round to ten significant digits, which hides the last bits of a sum."""
     return float(f"{number:.{SIGNIFICANT_DIGITS}g}")
 
 
 def format_number(number: float) -> str:
-    """Print a number for people: four significant digits, all digits before the point, no exponent for large ones."""
+    """Format a number with four significant digits and no exponent if large.
+
+    All digits before the point.
+    """
     return f"{number:.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
 def shown_roughly(number: float) -> str:
-    """Print three significant digits without an exponent: `10,600`."""
+    """Format three significant digits without an exponent: `10,600`."""
     return f"{float(f'{number:.3g}'):,.12g}"
 
 
 def format_interval(interval: Interval) -> str:
-    """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`.
+    """Format an interval, such as `[790.1, 901.3]` or `at least 790.1`.
+
+    `at most 901.3` with an open end below; `no interval` if both ends are open.
 
     From 0 on without an end leaves everything open to a parameter that is not negative: `cannot be told`.
     """
@@ -51,17 +56,17 @@ def format_interval(interval: Interval) -> str:
 
 
 def shown_level(level: float) -> str:
-    """Print a level: `95 %`."""
+    """Format a level: `95 %`."""
     return f"{100 * level:.4g} %"
 
 
 def format_p(p_value: float) -> str:
-    """Print a p-value: `p = 0.012`, or `p < 0.001`."""
-    return f"p < {SMALLEST_P:g}" if p_value < SMALLEST_P else f"p = {p_value:.3f}"
+    """Format a p-value: `p = 0.012`, or `p < 0.001`."""
+    return f"p < {MIN_P:g}" if p_value < MIN_P else f"p = {p_value:.3f}"
 
 
 def shown_time(seconds: float) -> str:
-    """Print a time in a unit that suits it: `24.1 h`."""
+    """Format a time in a suitable unit: `24.1 h`."""
     if not math.isfinite(seconds):
         return "infinite"
     for unit, size, least in _UNITS:
@@ -72,11 +77,16 @@ def shown_time(seconds: float) -> str:
 
 BAND = "0.85"
 LEGEND_BELOW = 4.5
-"""Font sizes between axes and legend; tick labels and one line of axis label fit between."""
+"""Distance of the legend below the axes, in font sizes.
+
+Tick labels and one line of axis label fit between.
+"""
 
 
 def label_axes(ax: "Axes", shows: str, look_for: str) -> None:
-    """Give axes their title in two lines, what they show and what to look for, and their legend below.
+    """Label axes with a title, a subtitle and a legend below.
+
+    They say what the plot shows and what to look for.
 
     Below the axes a legend hides no data, wherever these lie.
     """
@@ -92,10 +102,10 @@ def label_axes(ax: "Axes", shows: str, look_for: str) -> None:
 
 
 def band_label(level: float) -> str:
-    """Return the legend of a band: `95 % of simulated studies`."""
+    """Return the legend label of a band: `95 % of simulated studies`."""
     return f"{shown_level(level)} of simulated studies"
 
 
 def tails(level: float) -> tuple[float, float]:
-    """Return the two shares between which a band of this level lies: 0.025 and 0.975."""
+    """Return the two quantile levels of a central band: 0.025 and 0.975."""
     return (1 - level) / 2, (1 + level) / 2

@@ -1,4 +1,4 @@
-"""People who differ: a log-normal crowd, and classes of people who do not do what the task asks.
+"""Laws of people who differ: log-normal populations, classes of careless people.
 
 The likelihood of each person stands in a table over a grid of the logarithm of the own value; the crowd is a normal law on the grid,
 cut off at its ends. So the law is searched over mean and spread without fitting any person, and a class whose people
@@ -22,16 +22,16 @@ from scipy.special import expit, logit, logsumexp
 from metrics.arrays import Bools, Floats
 
 SPREADS = np.concatenate([[0.01], np.arange(1, 21) / 20, np.arange(11, 21) / 10])
-"""Standard deviations of the logarithm that are tried; the first stands for none."""
+"""Standard deviations of the logarithm to try; the first stands for none."""
 STEPS = 25
 _AT_ONCE = 100
-"""People whose table fits a processor's cache."""
-_LEAST_SHARE = 1e-9
+"""Number of people whose table fits a processor's cache."""
+_MIN_SHARE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedPopulation:
-    """The likeliest log-normal crowd, with c classes beside it.
+    """Likeliest log-normal population, with c classes beside it.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class FittedPopulation:
 
 
 def fit_crowd(table: Floats, grid: Floats) -> FittedPopulation:
-    """Fit a log-normal crowd by maximum likelihood.
+    """Fit a log-normal population by maximum likelihood.
 
     Parameters
     ----------
@@ -69,7 +69,9 @@ def fit_crowd(table: Floats, grid: Floats) -> FittedPopulation:
 
 
 def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedPopulation, FittedPopulation]:
-    """Fit a crowd without classes, as `fit_crowd` does, and one with classes beside it.
+    """Fit a population without classes, and one with classes beside it.
+
+    The first as `fit_crowd` does.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedPopu
 
 
 def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedPopulation]:
-    """Yield the crowd with each of some choices of classes."""
+    """Yield the population with each choice of classes."""
     centres = np.repeat(grid, len(SPREADS))
     weights = normal_weights(grid, centres, np.tile(SPREADS, len(grid)))
     top = table.max(axis=1)
@@ -103,13 +105,16 @@ def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedPop
 
 
 def _with_classes(scaled: Floats, top: Floats, beside: Floats) -> tuple[Floats, Floats]:
-    """Return the likeliest shares of the classes, (c,), and the log-likelihood of all people under each law."""
+    """Return the likeliest class shares, (c,), and the log-likelihood of each law.
+
+    Of all people.
+    """
     shares = np.full(beside.shape[1], 0.1)
     for step in range(STEPS if beside.size else 0):
         if step & (step - 1) == 0:  # 0, 1, 2, 4 ...: the likeliest law hardly changes later
             best = int(_logliks(scaled, top, beside, shares).argmax())
             within = np.log(scaled[:, best]) + top
-        shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _LEAST_SHARE)
+        shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _MIN_SHARE)
     return shares, _logliks(scaled, top, beside, shares)
 
 
@@ -120,7 +125,10 @@ def normal_weights(grid: Floats, centre: Floats, spread: Floats) -> Floats:
 
 
 def _logliks(scaled: Floats, top: Floats, beside: Floats, shares: Floats) -> Floats:
-    """Return the log-likelihood of all people under each law, (laws,); exp(top) times ``scaled`` is each person's in the crowd."""
+    """Return the log-likelihood of all people under each law, (laws,).
+
+    exp(top) times ``scaled`` is each person's in the population.
+    """
     apart = logsumexp(beside + np.log(shares), axis=1) if beside.size else np.full(len(top), -np.inf)
     own = top + _log_rest(shares)
     largest = np.maximum(own, apart)
@@ -135,23 +143,26 @@ def _logliks(scaled: Floats, top: Floats, beside: Floats, shares: Floats) -> Flo
 
 
 def _posterior(within: Floats, beside: Floats, shares: Floats) -> Floats:
-    """Return how probably each person is in each class, given the log-likelihood within one law, (people,)."""
+    """Return each person's posterior probability of each class.
+
+    Given the log-likelihood within one law, (people,).
+    """
     own = beside + np.log(shares)
     every = np.column_stack([within + _log_rest(shares), own])
     return np.asarray(np.exp(own - logsumexp(every, axis=1, keepdims=True)))
 
 
 def _log_rest(shares: Floats) -> float:
-    return float(np.log(max(1 - shares.sum(), _LEAST_SHARE)))
+    return float(np.log(max(1 - shares.sum(), _MIN_SHARE)))
 
 
-_LARGEST_LOG_RATIO = 500.0
-"""Keeps the ratio of two likelihoods finite."""
+_MAX_LOG_RATIO = 500.0
+"""Largest log ratio of two likelihoods, which keeps the ratio finite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarelessClass:
-    """How many people are careless, and who.
+    """Share of careless people, and each person's posterior.
 
     Attributes
     ----------
@@ -169,7 +180,7 @@ class CarelessClass:
 
     @property
     def is_careless(self) -> Bools:
-        """Who is more likely careless than earnest, (w,)."""
+        """Mask of people more likely careless than careful, (w,)."""
         return np.asarray(self.posterior > 0.5)
 
     def by_name(self, people: Iterable[str]) -> dict[str, float]:
@@ -178,12 +189,12 @@ class CarelessClass:
 
     @property
     def count(self) -> int:
-        """How many are more likely careless than earnest."""
+        """Number of people more likely careless than careful."""
         return int(self.is_careless.sum())
 
 
 def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
-    """Find the share of careless people.
+    """Fit the share of careless people.
 
     sum_u log((1 - share) exp(earnest_u) + share exp(careless_u)) is concave in the share: its slope falls through 0 once, or the
     share is 0 or 1.
@@ -193,7 +204,7 @@ def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
     earnest, careless : (w,) ndarray of float
         Log-likelihood of each person's answers under the model, and of the same answers under carelessness.
     """
-    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+    ratio = np.exp(np.clip(careless - earnest, -_MAX_LOG_RATIO, _MAX_LOG_RATIO))
 
     def slope(share: float) -> float:
         return float(((ratio - 1) / (1 - share + share * ratio)).sum())
@@ -211,7 +222,9 @@ def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
 
 
 def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
-    """Return the largest share of careless people whose log-likelihood is at most ``drop`` below the highest, at least that of the best.
+    """Return the largest share of careless people within a drop of log-likelihood.
+
+    At most ``drop`` below the highest; at least the likeliest share.
 
     Parameters
     ----------
@@ -221,7 +234,7 @@ def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
         In log-likelihood.
     """
     best = careless_class(earnest, careless)
-    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+    ratio = np.exp(np.clip(careless - earnest, -_MAX_LOG_RATIO, _MAX_LOG_RATIO))
     least = best.loglik - float(earnest.sum()) - drop
 
     def above(share: float) -> float:
@@ -232,15 +245,20 @@ def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
 
 
 POWERS = np.linspace(0, 3, 13)
-"""With which a person may follow the others."""
-FEWEST = 5
-"""Of fewer people nobody can say who answers by lot."""
-MOST = 0.5
-"""A class of a larger share is no minority: then nobody can say who answers by lot."""
+"""Powers with which a person may follow the others."""
+MIN_PEOPLE = 5
+"""Smallest number of people among whom answers by lot can be identified."""
+MAX_MINORITY_SHARE = 0.5
+"""Largest share of a class that is a minority.
+
+Of a larger one nobody can say who answers by lot.
+"""
 
 
 def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
-    """Return the largest share of answers by lot at which no more than ``drop`` of log-likelihood is lost, at least that of the people.
+    """Return the largest share of answers by lot within a drop of log-likelihood.
+
+    No more than ``drop`` is lost; at least the likeliest share of the people.
 
     Who answers by lot may give more answers than the others; half of the people are the most that may do so.
 
@@ -254,7 +272,7 @@ def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
         In log-likelihood.
     """
     earnest = max(logliks.T[1:], key=lambda one: careless_class(one, logliks[:, 0]).loglik)
-    share = min(largest_share(earnest, logliks[:, 0], drop=drop), MOST)
+    share = min(largest_share(earnest, logliks[:, 0], drop=drop), MAX_MINORITY_SHARE)
     by_lot = expit(logliks[:, 0] - earnest + logit(share))
     if not share > 0 or not answers.any():
         return share

@@ -1,4 +1,4 @@
-"""Climbing to the top of a log-likelihood: Newton's steps, each halved until it climbs.
+"""Maximisation of log-likelihoods by Newton's steps, halved until they climb.
 
 One loop for one likelihood with p parameters and for k of them at once, each with its own: then every number below has a
 leading axis of k. What a likelihood knows of itself at a point, with slopes where it has them, is a `Place`; how far the
@@ -15,7 +15,7 @@ from metrics.arrays import Floats
 
 
 class LikelihoodPoint(Protocol):
-    """What is known of a likelihood at a point."""
+    """Interface of a likelihood at a point."""
 
     @property
     def loglik(self) -> float | Floats:
@@ -23,7 +23,7 @@ class LikelihoodPoint(Protocol):
 
 
 class LogLikelihood(NamedTuple):
-    """A place of which nothing but its height is known."""
+    """Value of a log-likelihood at a point, without slopes."""
 
     loglik: float | Floats
 
@@ -33,7 +33,7 @@ P = TypeVar("P", bound=LikelihoodPoint)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppingRule:
-    """When a climb has arrived.
+    """Tolerances and the largest number of steps of a climb.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class StoppingRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maximum(Generic[P]):
-    """Where a climb ended.
+    """Last point of a climb, and whether it converged.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def maximise_newton(
     rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None = None,
 ) -> Maximum[P]:
-    """Climb from ``start`` as far as ``rule`` says.
+    """Climb from ``start`` until ``rule`` stops.
 
     Parameters
     ----------
@@ -115,7 +115,10 @@ def _halved(
     rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, P]:
-    """Go as much of a step as climbs: all of it, a half, a quarter ..., or nothing."""
+    """Return the longest part of a step that climbs: all, a half, a quarter ...
+
+    Or nothing.
+    """
     point, place = here
     least = place.loglik - rule.slack * np.abs(place.loglik)
     share = np.ones(np.shape(least))

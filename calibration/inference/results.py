@@ -1,4 +1,6 @@
-"""The result of every fit: estimates, intervals chosen after the fit, what to know before using them.
+"""Results of fits: estimates, intervals and diagnostics.
+
+Intervals are chosen after the fit.
 
 A result never holds raw answers. An infinite estimate is `inf` in Python and null in JSON; an open end of an interval
 is None, and null in JSON.
@@ -16,7 +18,7 @@ from calibration.inference.formatting import format_interval, format_number, rou
 from calibration.inference.uncertainty import Interval, Uncertainty, finite_or_none, scale_of_each
 from calibration.user_model.model import Diagnostic, OtherLaw, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
-from metrics.errors import PrefcalError
+from metrics.errors import PrefcalError, percent
 from metrics.results import HasSummary, Overview
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ LEVEL = 0.95
 
 
 class NotIdentifiedError(PrefcalError):
-    """The data cannot tell a parameter; the message is a clause that says why.
+    """Parameter not identified by the data; the message is a clause that says why.
 
     Examples
     --------
@@ -39,18 +41,18 @@ class NotIdentifiedError(PrefcalError):
 
 
 def warning(name: str, sentence: str) -> Diagnostic:
-    """Return a diagnostic that says: look twice before using this number."""
+    """Return a diagnostic that questions the use of a number."""
     return Diagnostic(name=name, severity="warning", sentence=sentence)
 
 
 def info(name: str, sentence: str) -> Diagnostic:
-    """Return a diagnostic that says how the number came about."""
+    """Return a diagnostic that explains a number."""
     return Diagnostic(name=name, severity="info", sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CalibrationResult(HasSummary):
-    """What a fit says about the parameters of one model. It prints as the first lines of its `summary`.
+    """Fit of one model, printed as the first lines of its `summary`.
 
     A family of models may subclass it (a frozen dataclass again, with ``repr=False``) to offer its own plots and simulator.
     Such a class reads its numbers by place (``estimates``), because a name gets its language in brackets where the
@@ -112,18 +114,21 @@ class CalibrationResult(HasSummary):
 
     @property
     def params(self) -> "pd.Series[float]":
-        """Name -> estimate, as a labelled series; `inf` where it is infinite."""
+        """Estimates by name, as a series; `inf` where infinite."""
         import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
 
         return pd.Series(self.parameters, dtype="float64", name="estimate").rename_axis("name")
 
     def frame(self, level: float = LEVEL) -> "pd.DataFrame":
-        """Return one row per parameter, to ten digits: see `calibration.user_model.model.parameter_frame`."""
+        """Return one row per parameter, with numbers to ten digits.
+
+        See `calibration.user_model.model.parameter_frame`.
+        """
         return parameter_frame(self.entries(level))
 
     @property
     def cov(self) -> Floats:
-        """(k, k) covariance on the working scales, by the default method.
+        """Covariance on the working scales, (k, k), by the default method.
 
         Raises
         ------
@@ -134,12 +139,14 @@ class CalibrationResult(HasSummary):
 
     @property
     def estimates(self) -> Floats:
-        """(k,) estimates, in the order of ``parameters``."""
+        """Estimates in the order of ``parameters``, (k,)."""
         return np.array(list(self.parameters.values()), dtype=np.float64)
 
     @property
     def se(self) -> dict[str, float]:
-        """Name -> standard error on the natural scale, by the delta method from `cov`; nan for an infinite estimate.
+        """Standard errors on the natural scale by name; nan for infinite estimates.
+
+        By the delta method from `cov`.
 
         Raises
         ------
@@ -155,7 +162,7 @@ class CalibrationResult(HasSummary):
 
     @property
     def natural_cov(self) -> Floats:
-        """(k, k) covariance on the natural scales, by the delta method from `cov`.
+        """Covariance on the natural scales, (k, k), by the delta method from `cov`.
 
         Raises
         ------
@@ -166,18 +173,21 @@ class CalibrationResult(HasSummary):
         return np.asarray(slopes[:, None] * self.cov * slopes, dtype=np.float64)
 
     def _slopes(self) -> Floats:
-        """(k,) d natural / d working at the estimates."""
+        """Return d natural / d working at the estimates, (k,)."""
         scales = scale_of_each(self._by(None).scale, len(self.parameters))
         return np.array([scale.slope(value) for scale, value in zip(scales, self.estimates, strict=True)])
 
     @property
     def aic(self) -> float | None:
-        """2 k - 2 log-likelihood, with k numbers fitted; None for a fit without a likelihood."""
+        """Akaike's criterion, 2 k - 2 log-likelihood; None without a likelihood.
+
+        k numbers were fitted.
+        """
         free = len(self.parameters) if self.n_free is None else self.n_free
         return None if self.loglik is None else 2 * free - 2 * self.loglik
 
     def unit_of(self, name: str) -> str:
-        """Return the unit of one parameter, its name with or without a language."""
+        """Return the unit of a parameter, named with or without a language."""
         return self.units.get(plain_name(name), self.unit)
 
     def for_language(self, language: str) -> Self:
@@ -186,7 +196,7 @@ class CalibrationResult(HasSummary):
         return replace(self, parameters=MappingProxyType(named))
 
     def preferring(self, method: str) -> Self:
-        """Return the fit with ``method`` as its default interval, if it has that."""
+        """Return the fit with ``method`` as its default interval, if available."""
         if method not in self.uncertainty:
             return self
         first = {method: self.uncertainty[method]}
@@ -197,7 +207,7 @@ class CalibrationResult(HasSummary):
         return replace(self, diagnostics=(*self.diagnostics, *notes))
 
     def with_sensitivity(self, sensitivity: Mapping[str, tuple[OtherLaw, ...]]) -> Self:
-        """Return the fit with more values under other laws: plain name of a parameter -> its values."""
+        """Return the fit with more values under other laws, by plain parameter name."""
         names = {*self.sensitivity, *sensitivity}
         merged = {
             name: (*self.sensitivity.get(name, ()), *sensitivity.get(name, ())) for name in sorted(names)
@@ -205,7 +215,9 @@ class CalibrationResult(HasSummary):
         return replace(self, sensitivity=MappingProxyType(merged))
 
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
-        """Return a confidence interval for every parameter, which always holds the estimate (`holding`).
+        """Return a confidence interval of every parameter that holds the estimate.
+
+        See `holding`.
 
         Parameters
         ----------
@@ -237,7 +249,9 @@ class CalibrationResult(HasSummary):
     def draw_parameters(
         self, n: int, rng: np.random.Generator, method: str | None = None
     ) -> dict[str, Floats]:
-        """Draw parameters from their sampling distribution, so that a metric can carry their uncertainty.
+        """Draw parameters from their sampling distribution.
+
+        So a metric can carry their uncertainty.
 
         Returns
         -------
@@ -252,7 +266,7 @@ class CalibrationResult(HasSummary):
         return dict(zip(self.parameters, self._by(method).draws(n, rng).T, strict=True))
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
-        """Return name -> entry of a user model, with numbers to ten digits."""
+        """Return entries of a user model by name, with numbers to ten digits."""
         return {
             name: ParameterEntry(
                 estimate=finite_or_none(round_significant(self.parameters[name])),
@@ -269,7 +283,10 @@ class CalibrationResult(HasSummary):
         }
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
-        """Return the fit ready for JSON: ``parameters`` as in user-model.json, and what belongs to all of them."""
+        """Return the fit as JSON: ``parameters`` as in user-model.json, and the rest.
+
+        The rest belongs to all of them.
+        """
         return {
             "parameters": {
                 name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()
@@ -288,7 +305,7 @@ class CalibrationResult(HasSummary):
         }
 
     def summary(self, level: float = LEVEL) -> str:
-        """Return the fit in words: estimates with intervals, the method, how much data, the diagnostics."""
+        """Return the fit as text: estimates, intervals, method, data, diagnostics."""
         lines = [
             f"{name}: {format_number(estimate)} {format_interval(interval)} {self.unit_of(name)}"
             for (name, estimate), interval in zip(
@@ -296,7 +313,7 @@ class CalibrationResult(HasSummary):
             )
         ]
         how = next(iter(self.uncertainty), "no interval")
-        lines.append(f"{self.method}; {level:.0%} intervals: {how}")
+        lines.append(f"{self.method}; {percent(level)} intervals: {how}")
         censored = f" ({self.n_censored} censored)" if self.n_censored else ""
         fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}, AIC {self.aic:.2f}"
         workers = "workers not known" if self.n_workers is None else f"{self.n_workers} workers"
@@ -306,7 +323,7 @@ class CalibrationResult(HasSummary):
         return "\n".join(lines)
 
     def overview(self) -> Overview:
-        """Return the parameters with their intervals, and below them the method, how much data, the diagnostics."""
+        """Return the table of parameters, with method, data and diagnostics below it."""
         shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
         return Overview(shown, ".4g", self.summary().splitlines()[len(self.parameters) :])
 
@@ -321,7 +338,7 @@ class CalibrationResult(HasSummary):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedParameters:
-    """Parameters that the tables cannot tell.
+    """Parameters that the tables cannot identify, with the reason.
 
     Attributes
     ----------
@@ -338,12 +355,14 @@ class SkippedParameters:
     unexpected: bool = False
 
     def __str__(self) -> str:
-        """`patience_chars_stops: there is no table stops`."""
+        """Format as `patience_chars_stops: there is no table stops`."""
         return f"{', '.join(self.names)}: {self.reason}"
 
 
 def holding(estimate: float, interval: Interval) -> Interval:
-    """Return an interval with its nearer end moved out to the estimate, where it lies to one side of it.
+    """Return an interval widened to hold its estimate.
+
+    Its nearer end moves where the estimate lies to one side.
 
     Percentiles of replicates promise to hold the centre of the replicates, not the estimate; with a bias, or at a low level, they
     may lie beside it. Nothing else moves, and an infinite estimate opens the end.

@@ -1,4 +1,4 @@
-"""Votes without the effect of the side on which a system stood, from Davidson's model.
+"""Votes adjusted for the side on which a system stood, by Davidson's model.
 
 Of a judgment with system l on the left and r on the right (Davidson 1970; the side effect as Davidson and Beaver 1977):
 
@@ -30,13 +30,18 @@ from calibration.inference.maximise import LogLikelihood, StoppingRule, maximise
 from metrics.arrays import Floats, Ints
 
 WORTH_PRIOR, SIDE_PRIOR = 1 / 2.0**2, 1 / 5.0**2
-"""Precisions of the normal priors of log worths and of the side effect: weak beside a few votes, enough to keep both finite."""
+"""Precisions of the normal priors of log worths and of the side effect.
+
+They are weak beside a few votes, enough to keep both finite.
+"""
 _RULE = StoppingRule(least_promise=1e-14, slack=1e-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SideAdjustment:
-    """Votes without the effect of the side; n judgments, p parameters (worths of systems, side, log nu).
+    """Votes adjusted for the side effect; n judgments, p parameters.
+
+    Parameters are worths of systems, side, log nu.
 
     Attributes
     ----------
@@ -63,16 +68,18 @@ class SideAdjustment:
 
     @property
     def is_separable(self) -> bool:
-        """Whether some couple was seen both ways round, so that the effect of the side is known."""
+        """True if some pair was seen both ways round, so that the side is identified."""
         return self.information is not None
 
     @property
     def parameters(self) -> int:
-        """How many parameters the model has; 0 where the votes stay as they are."""
+        """Number of parameters of the model; 0 where the votes stay as they are."""
         return 0 if self.information is None else int(self.information.shape[0])
 
     def influence(self, weight: Floats) -> Floats:
-        """Return what each judgment adds to the error of sum(weight x adjusted votes) through the model's parameters.
+        """Return the influence of each judgment through the model's parameters.
+
+        On the error of sum(weight x adjusted votes).
 
         -s_i' H^-1 sum_j weight_j d(excess_j)/d(parameters), with the scores s_i and the information H. Add it to what the judgment's
         own vote adds.
@@ -99,7 +106,7 @@ class SideAdjustment:
         return influence
 
     def solved(self, gradient: Floats) -> Floats:
-        """Return H^-1 gradient, of one (p,) or many (p, k)."""
+        """Return H^-1 gradient, of one gradient (p,) or of many (p, k)."""
         if self.information is None:
             return np.zeros_like(gradient)
         return np.asarray(self.information.solve(gradient))
@@ -107,7 +114,7 @@ class SideAdjustment:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _OrderedCouples:
-    """Votes by what was shown where: c ordered couples of s systems.
+    """Votes by ordered pair of systems: c pairs of s systems.
 
     Attributes
     ----------
@@ -131,7 +138,7 @@ class _OrderedCouples:
         return self.for_left + self.for_right + self.ties
 
     def are_both_ways(self) -> bool:
-        """Whether some couple was seen in either order."""
+        """Return whether some pair was seen in either order."""
         forward = self.left * self.systems + self.right
         return bool(np.isin(forward, self.right * self.systems + self.left).any())
 
@@ -140,7 +147,7 @@ class _OrderedCouples:
 
 
 def without_side(left: Ints, right: Ints, for_left: Floats) -> SideAdjustment:
-    """Fit the side effect, and return what it added to every vote.
+    """Fit the side effect, and return its contribution to every vote.
 
     Parameters
     ----------
@@ -215,7 +222,10 @@ def _adjustment(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Expected:
-    """What the model expects at some log odds: m and its slopes along x and log nu, and P(equal)."""
+    """Expected vote m and P(equal) at some log odds, with the slopes of m.
+
+    Along x and log nu.
+    """
 
     vote: Floats
     slope: Floats
@@ -245,7 +255,7 @@ def _log_posterior(couples: _OrderedCouples, point: Floats) -> float:
 
 
 def _step(couples: _OrderedCouples, point: Floats, *, has_ties: bool) -> tuple[Floats, float]:
-    """Return Newton's step and what it promises."""
+    """Return Newton's step and the gain that it promises."""
     systems = couples.systems
     expected = _expected(couples.log_odds(point), point[-1])
     error = couples.for_left + couples.ties / 2 - couples.total * expected.vote
@@ -264,7 +274,10 @@ def _step(couples: _OrderedCouples, point: Floats, *, has_ties: bool) -> tuple[F
 
 
 def _information(couples: _OrderedCouples, point: Floats, *, has_ties: bool) -> csc_array:
-    """Return the information of (w, side, log nu), with the priors; without log nu where nobody saw a tie."""
+    """Return the information of (w, side, log nu), with the priors.
+
+    Without log nu where nobody saw a tie.
+    """
     systems, n = couples.systems, couples.total
     expected = _expected(couples.log_odds(point), point[-1])
     curve, across = n * expected.slope, n * expected.tie_slope

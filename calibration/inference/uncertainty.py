@@ -1,4 +1,4 @@
-"""Ways of saying how far estimates may be off: replicates, a covariance, a likelihood curve.
+"""Uncertainty of estimates: replicates, a symmetric error, a likelihood curve.
 
 Each gives intervals at any level, draws and a covariance after the fit, and holds no raw answers. An open end of an
 interval is None.
@@ -18,7 +18,7 @@ Interval: TypeAlias = tuple[float | None, float | None]
 
 
 class Scale(StrEnum):
-    """The scale on which a parameter's error is symmetric, and on which it is kept."""
+    """Working scale, on which a parameter's error is symmetric."""
 
     IDENTITY = "identity"
     INVERSE = "inverse"
@@ -27,7 +27,7 @@ class Scale(StrEnum):
     ARCTANH = "arctanh"
 
     def natural(self, working: Floats) -> Floats:
-        """Return values on the natural scale; on `INVERSE` what is not positive means infinite."""
+        """Return values on the natural scale; on `INVERSE` nonpositive ones are infinite."""
         if self is Scale.IDENTITY:
             return working
         if self is Scale.LOG:
@@ -42,7 +42,7 @@ class Scale(StrEnum):
         return natural
 
     def slope(self, natural: float) -> float:
-        """Return d natural / d working at a value on the natural scale; 1 on `IDENTITY`."""
+        """Return d natural / d working at a natural value; 1 on `IDENTITY`."""
         if self is Scale.LOG:
             return natural
         if self is Scale.LOGIT:
@@ -52,13 +52,13 @@ class Scale(StrEnum):
         return -(natural**2) if self is Scale.INVERSE else 1.0
 
     def interval(self, low: float, high: float) -> Interval:
-        """Return an interval of the working scale on the natural one; an infinite end is open."""
+        """Convert an interval to the natural scale; an infinite end is open."""
         ends = sorted(float(self.natural(np.array(end))) for end in (low, high))
         return finite_or_none(ends[0]), finite_or_none(ends[1])
 
 
 Scales: TypeAlias = Scale | tuple[Scale, ...]
-"""One working scale for all parameters, or one for each."""
+"""Working scale of all parameters, or one for each."""
 
 
 def scale_of_each(scale: Scales, count: int) -> tuple[Scale, ...]:
@@ -67,27 +67,27 @@ def scale_of_each(scale: Scales, count: int) -> tuple[Scale, ...]:
 
 
 def naturally(working: Floats, scale: Scales) -> Floats:
-    """Bring (n, k) values of k parameters to their natural scales."""
+    """Convert (n, k) values of k parameters to their natural scales."""
     each = scale_of_each(scale, working.shape[1])
     return np.stack([own.natural(working[:, place]) for place, own in enumerate(each)], axis=1)
 
 
 class Uncertainty(Protocol):
-    """How far estimates may be off; one way of saying so for all parameters of a fit."""
+    """Uncertainty of all parameters of a fit, by one method."""
 
     @property
     def scale(self) -> Scales:
-        """The working scales of the parameters."""
+        """Return the working scales of the parameters."""
 
     @property
     def cov(self) -> Floats:
-        """(k, k) covariance of the parameters, on their working scales."""
+        """Return the covariance on the working scales, (k, k)."""
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """One interval a parameter, on its natural scale."""
+        """Return an interval of each parameter, on its natural scale."""
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, k) draws from the sampling distribution, on the natural scale."""
+        """Draw from the sampling distribution, on the natural scale, (n, k)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +113,15 @@ class Replicates:
 
     @property
     def cov(self) -> Floats:
-        """(k, k) covariance of the replicates; nan for a parameter that is infinite in one."""
+        """Covariance of the replicates, (k, k); nan for parameters infinite in one."""
         with np.errstate(invalid="ignore"):
             return np.atleast_2d(np.cov(self.values, rowvar=False))
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Percentiles that leave (1 - level) / 2, or what the clusters make of it, on either side."""
+        """Return the percentiles that leave (1 - level) / 2 on either side.
+
+        Or what the clusters make of it.
+        """
         tail = self._tail(level)
         low, high = np.quantile(self.values, [tail, 1 - tail], axis=0)
         scales = scale_of_each(self.scale, len(low))
@@ -131,13 +134,13 @@ class Replicates:
         return float(ndtr(-math.sqrt(c / (c - 1)) * stdtrit(c - 1, (1 + level) / 2)))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Replicates drawn with replacement."""
+        """Draw replicates with replacement."""
         return naturally(self.values[rng.integers(len(self.values), size=n)], self.scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudentT:
-    """A symmetric error on the working scale: estimate +- t standard errors.
+    """Symmetric error on the working scale: estimate +- t standard errors.
 
     Attributes
     ----------
@@ -160,20 +163,20 @@ class StudentT:
     most: float = np.inf
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Estimate +- t standard errors, cut at ``most``, brought to the natural scale."""
+        """Return estimate +- t standard errors, cut at ``most``, on the natural scale."""
         reach = stdtrit(self.df, (1 + level) / 2) * np.sqrt(np.diag(self.cov))
         scales = scale_of_each(self.scale, len(self.centre))
         ends = zip(scales, self.centre - reach, np.minimum(self.centre + reach, self.most), strict=True)
         return tuple(scale.interval(*pair) for scale, *pair in ends)
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Multivariate normal draws on the working scale."""
+        """Draw from a multivariate normal on the working scale."""
         return naturally(rng.multivariate_normal(self.centre, self.cov, size=n), self.scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LikelihoodCurve:
-    """A profile likelihood of one parameter whose drop is divided by a design effect.
+    """Profile likelihood of one parameter, scaled by a design effect.
 
     interval = {x : 2 (l_max - l(x)) <= max(design_effect t_df^2, z^2)}
 
@@ -210,12 +213,15 @@ class LikelihoodCurve:
 
     @property
     def cov(self) -> Floats:
-        """(1, 1) variance under the curve taken as a density."""
+        """Variance under the curve taken as a density, (1, 1)."""
         mean = self._weights @ self.grid
         return np.array([[self._weights @ (self.grid - mean) ** 2]])
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the hull of the set, its ends interpolated between grid points on the root of the drop."""
+        """Return the hull of the set within the drop of log-likelihood.
+
+        Its ends are interpolated between grid points on the root of the drop.
+        """
         t, z = (float(stdtrit(df, (1 + level) / 2)) for df in (self.df, math.inf))
         limit = max(math.sqrt(self.design_effect) * t, z)
         inside = np.flatnonzero(np.sqrt(self.drop) <= limit)
@@ -231,10 +237,10 @@ class LikelihoodCurve:
         return float(self.grid[inside] + share * (self.grid[outside] - self.grid[inside]))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draws from the curve taken as a density on the working scale."""
+        """Draw from the curve taken as a density on the working scale."""
         return self.scale.natural(rng.choice(self.grid, size=(n, 1), p=self._weights))
 
 
 def finite_or_none(end: float) -> float | None:
-    """Return None for what is infinite."""
+    """Return a finite number, or None for an infinite one."""
     return end if math.isfinite(end) else None

@@ -1,1 +1,1 @@
-"""Preferences, visits and scores from and for other tools."""
+"""Exchange of preferences, visits and scores with other tools."""

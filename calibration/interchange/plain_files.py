@@ -1,4 +1,4 @@
-"""The plain files of other tools: preferences as lines, and scores as trec_eval prints them.
+"""Plain lines of preferences, for exchange with other tools.
 
 Preferences are lines of `topic a b worker choice`: the smallest form in which tools can hand them on.
 
@@ -8,15 +8,10 @@ as they were shown (a on the left or first), who judged, and the choice: ``a``, 
 to b, so that lists of winner and loser can be read too. Where it may be something else, such as the winner, nothing is guessed:
 the columns must be named. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
 layout, repeats for validation) is lost.
-
-Scores are lines of `metric topic value`, one file per run, or prefcal's long CSV.
-
-trec_eval separates columns by tabs and fills up the metric with blanks. A row `runid all NAME` names the run. The
-topic `all` holds what is over all topics; it is kept in both directions.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -28,9 +23,6 @@ from calibration.tables.preferences import WORKERS_UNKNOWN, exclusions, knows_wo
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.readers.lines import NUMBER, lines_of, text_lines
-from metrics.readers.score_lines import RUN, RUN_ID
-from metrics.readers.score_rows import check_has_runs, read_score_table
-from metrics.results import ALL, Score
 
 FIELDS = ("topic", "a", "b", "worker", "choice")
 MEANINGS = {"a": "left", "b": "right", "=": "equally_good"} | {
@@ -41,7 +33,10 @@ WORDS = {"left": "a", "right": "b", "equally_good": "equally_good", "equally_bad
 
 SIDED = ("topic", "left", "right")
 COLUMN_NAMES = (*SIDED, "worker", "winner", "choice")
-"""What a column of lines may be: sides as shown, who judged, the system preferred, or the choice in words."""
+"""Names of the columns of lines of preferences.
+
+Sides as shown, who judged, the system preferred, or the choice in words.
+"""
 ALIASES = {"a": "left", "b": "right"}
 CODES = frozenset(
     [
@@ -73,11 +68,11 @@ CODES = frozenset(
         "false",
     ]
 )
-"""Words that say who was preferred, and are no ids of workers."""
+"""Words for choices, which are no ids of workers."""
 ITERATIONS = frozenset({"0", "Q0", "q0"})
 TIME = re.compile(r"[0-9]{9,11}(?:\.[0-9]+)?")
 Line: TypeAlias = tuple[int, list[str]]
-"""A line's number, and its fields."""
+"""Number of a line, and its fields."""
 
 
 def read_preference_lines(
@@ -140,7 +135,10 @@ def read_preference_lines(
 
 
 def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that were named; raises `InputError` where lines of them would say too little or two things."""
+    """Return the columns that the caller names; raises `InputError` if ambiguous.
+
+    Where lines of them would say too little or two things.
+    """
     named = tuple(ALIASES.get(name.strip(), name.strip()) for name in columns)
     unknown = [name for name in named if name not in COLUMN_NAMES]
     missing = [name for name in SIDED if name not in named]
@@ -162,13 +160,13 @@ def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _header(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Return what the first line calls the columns, nothing where it is no header."""
+    """Return the column names of a header line, or nothing if it is none."""
     names = tuple(ALIASES.get(cell.lower(), cell.lower()) for cell in lines[0][1]) if lines else ()
     return names if set(SIDED) <= set(names) <= set(COLUMN_NAMES) and len(set(names)) == len(names) else ()
 
 
 def _told_columns(lines: Sequence[Line], log: FaultLog) -> tuple[str, ...]:
-    """Return what the fields are by their number and values; where these leave it open, that is noted."""
+    """Return the columns recognised by number and values; note ambiguous ones."""
     whole = (*SIDED, "worker", "choice")
     fives = [(line, cells) for line, cells in lines if len(cells) == len(whole)]
     if fives or not lines or any(len(cells) != len(whole) - 1 for _, cells in lines):
@@ -179,7 +177,10 @@ def _told_columns(lines: Sequence[Line], log: FaultLog) -> tuple[str, ...]:
 
 
 def _check_choices(lines: Sequence[Line], log: FaultLog) -> None:
-    """Note where the fifth of five fields is the winner, or a choice that is also the name of the other side's system."""
+    """Note choices that are ambiguous between sides and winners.
+
+    Where the fifth of five fields is the winner, or a choice that is also the name of the other side's system.
+    """
     named = [(line, cells[1:3], cells[4]) for line, cells in lines]
     winners = "--columns topic,left,right,worker,winner"
     for line, (left, right), choice in named:
@@ -195,7 +196,7 @@ def _check_choices(lines: Sequence[Line], log: FaultLog) -> None:
 
 
 def _check_fourth(lines: Sequence[Line], log: FaultLog) -> None:
-    """Note where the fourth of four fields need not be who judged, or these are lines of another sort."""
+    """Note a fourth of four fields that may be no worker, or other kinds of lines."""
     values = [cells[3] for _, cells in lines]
     winners = sum(cells[3] in cells[1:3] for _, cells in lines)
     worker = "--columns topic,left,right,worker"
@@ -229,7 +230,7 @@ def _check_fourth(lines: Sequence[Line], log: FaultLog) -> None:
 
 
 def _cells(text: str, line: int, log: FaultLog) -> list[str]:
-    """Return what a line says, field by field; nothing for a line of commas, which is a fault."""
+    """Return a line's fields by column, or nothing for a line of commas (a fault)."""
     if "\t" not in text and len(re.split("[,;]", text)) >= len(FIELDS) - 1:
         log.add(
             "fields are separated by commas or semicolons",
@@ -243,7 +244,7 @@ def _cells(text: str, line: int, log: FaultLog) -> list[str]:
 def _fields(
     cells: list[str], line: int, named: tuple[str, ...], log: FaultLog, *, is_named: bool
 ) -> tuple[str, ...]:
-    """Return topic, left, right, worker, choice of a line; what is wrong with them goes into the log.
+    """Return topic, left, right, worker, choice of a line; log its faults.
 
     A line of four fields that lost its worker or its choice must not become a vote for a: it is one only where no line
     has five, and where its fourth is no choice.
@@ -283,7 +284,7 @@ def preference_lines(
     exclude: bool = True,
     winner_first: bool = False,
 ) -> str:
-    """Return the judgments that count as lines.
+    """Format the judgments that count as lines.
 
     Parameters
     ----------
@@ -328,163 +329,6 @@ def _check_line_names(rows: pd.DataFrame) -> None:
         for column in ("topic", "system_left", "system_right", "worker")
         for name in rows[column].dropna().unique()
         if set(name) & set("\t\n\r") or (column == "topic" and name.startswith("#"))
-    ]
-    if faults:
-        raise InputError(faults)
-
-
-COLUMNS = ("run", "topic", "metric", "value")
-SUFFIX = ".eval"
-_FORBIDDEN = frozenset("\t\n\r")
-
-
-def read_trec_eval(
-    path: str | Path, run: str | None = None, *, columns: Sequence[str] | None = None
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read the scores that an evaluation tool printed.
-
-    Parameters
-    ----------
-    path : str or Path
-        What `trec_eval -q`, `ir_measures -q` and others printed for one run, or a table of scores of several: every form of
-        `metrics.readers.score_rows`.
-    run : str or None
-        The run's name; None: the one in the row `runid`, or else the file's name up to its first dot.
-    columns : sequence of str, optional
-        What the fields of a line are, where their values do not tell it.
-
-    Returns
-    -------
-    scores : DataFrame
-        run, topic, metric, value, in the order of the file; the topic of a mean is ``all``.
-    notes : tuple of str
-        What is left out.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or holds no score; for every line that has another number of columns, or a value that is no number,
-        or repeats a metric and topic; if a run is named for a file of several.
-    """
-    table = read_score_table(path, columns=columns, unnamed="one")
-    if not table.value.size:
-        raise input_fault("no score", path=path, cure="write lines of metric, topic, value")
-    frame = pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
-    if table.runs != ("",) and (table.form is None or RUN in table.form.columns):
-        if run is not None and len(table.runs) > 1:
-            problem = f"{run!r} is given as the name of a run, and the file has {len(table.runs)}"
-            raise input_fault(problem, path=path, cure="leave out the name")
-        return frame if run is None else frame.assign(run=run), table.notes
-    named = next(filter(None, table.runs), None)
-    return frame.assign(run=run or named or Path(path).name.split(".")[0]), table.notes
-
-
-def read_trec_evals(
-    files: Mapping[str | Path, str | None], *, columns: Sequence[str] | None = None
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read the scores of several files; all faults of all files at once.
-
-    Parameters
-    ----------
-    files : mapping of path to str or None
-        File -> name of its run, as for `read_trec_eval`.
-    columns : sequence of str, optional
-        As for `read_trec_eval`.
-
-    Returns
-    -------
-    scores : DataFrame
-        As `read_trec_eval` returns them.
-    notes : tuple of str
-        What is left out, with the file.
-
-    Raises
-    ------
-    InputError
-        As `read_trec_eval`, and if two files are of one run.
-    """
-    frames, faults, of_run, notes = [], list[Fault](), dict[str, str](), dict[str, list[str]]()
-    for path, run in files.items():
-        try:
-            frame, said = read_trec_eval(path, run, columns=columns)
-        except InputError as error:
-            faults += error.faults
-            continue
-        for note in said:
-            notes.setdefault(note, []).append(str(path))
-        for name in frame["run"].unique():
-            if name in of_run:
-                again = input_fault(
-                    f"the run {name!r} is in {of_run[name]} too", path=path, cure="name it: RUN=FILE"
-                )
-                faults += again.faults
-            of_run[name] = str(path)
-        frames.append(frame)
-    if faults:
-        raise InputError(faults)
-    return pd.concat(frames, ignore_index=True), tuple(
-        f"{join_names(paths)}: {note}" for note, paths in notes.items()
-    )
-
-
-def read_long_scores(path: str | Path) -> pd.DataFrame:
-    """Read a table of scores of runs in any form of `metrics.readers.score_rows`, means too.
-
-    Returns
-    -------
-    DataFrame
-        run, topic, metric, value.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, lacks a column, has an empty name or a value that is neither a number nor `nan`.
-    """
-    table = read_score_table(path)
-    check_has_runs(table, FaultLog(path))
-    return pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
-
-
-def trec_eval_texts(scores: pd.DataFrame) -> dict[str, str]:
-    """Return each run's file: `runid` first, then topic by topic in the order given, `all` last.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        run, topic, metric, value. Values are written with 13 significant digits.
-
-    Raises
-    ------
-    InputError
-        If a metric, topic or run has a tab or line feed in its name, or a run's name cannot be that of a file.
-    """
-    _check_names(scores)
-    texts = {}
-    for run, of_run in scores.groupby("run", sort=False):
-        last = of_run["topic"] == ALL
-        ordered = pd.concat([of_run[~last], of_run[last]])
-        lines = [f"{RUN_ID:<22}\t{ALL}\t{run}"]
-        for topic in ordered["topic"].unique():
-            rows = ordered[ordered["topic"] == topic]
-            lines += [
-                f"{metric:<22}\t{topic}\t{value:.13g}"
-                for metric, value in zip(rows["metric"], rows["value"], strict=True)
-            ]
-        texts[str(run)] = "\n".join([*lines, ""])
-    return texts
-
-
-def _check_names(scores: pd.DataFrame) -> None:
-    faults = [
-        Fault(problem=f"{column} {name!r} has a tab or a line feed in it", cure="rename it")
-        for column in COLUMNS[:3]
-        for name in scores[column].unique()
-        if _FORBIDDEN & set(name)
-    ]
-    faults += [
-        Fault(problem=f"run {run!r} cannot be the name of a file", cure="rename it")
-        for run in scores["run"].unique()
-        if {"/", "\0"} & {*run} or run in {".", ".."}
     ]
     if faults:
         raise InputError(faults)

@@ -1,4 +1,4 @@
-"""Preferences collected with other tools: a CSV with columns of any names becomes the tables that prefcal reads.
+"""Import of preferences from a CSV of another tool.
 
 `prefcal import` is this on the command line; docs/interoperability.md shows both.
 """
@@ -22,12 +22,12 @@ from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
 
 NO_ANSWER = "none"
 ANSWERS = (*CHOICES, NO_ANSWER)
-"""What an answer of another tool can mean."""
+"""Meanings of another tool's answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferenceColumns:
-    """Which columns of a CSV hold what; the names of its header. None: there is no such column.
+    """Column names of a CSV of preferences; None for absent ones.
 
     Attributes
     ----------
@@ -41,6 +41,8 @@ class PreferenceColumns:
         When the pair was shown and when it was judged.
     decision_seconds : str or None
         From one to the other; computed where both times are given.
+    task : str or None
+        The task of each row; None: all rows are of `ImportRules.task`.
     """
 
     topic: str
@@ -53,17 +55,18 @@ class PreferenceColumns:
     shown_at: str | None = None
     decided_at: str | None = None
     decision_seconds: str | None = None
+    task: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
-        """What each column holds -> its name, without those there are not."""
+        """Return the header name of each column that there is."""
         every = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: column for name, column in every.items() if column is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRules:
-    """How cells are to be read.
+    """Rules to read cells of preferences.
 
     Attributes
     ----------
@@ -75,7 +78,7 @@ class ImportRules:
     delimiter : str
         What stands between two fields.
     task, language : str, str or None
-        What the columns of these names shall say.
+        What the columns of these names shall say; the task only where no column of the file does.
     """
 
     answers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -87,7 +90,7 @@ class ImportRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What a file held.
+    """Imported preferences with their notes and warnings.
 
     Attributes
     ----------
@@ -162,7 +165,7 @@ def read_foreign_preferences(
 def _check_names(
     rows: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns, log: FaultLog
 ) -> None:
-    for name in (name for name in ("topic", "worker", "left", "right") if name in rows):
+    for name in (name for name in ("task", "topic", "worker", "left", "right") if name in rows):
         unknown = ", or leave --worker out if nobody knows who judged" if name == "worker" else ""
         for row in np.flatnonzero(rows[name] == ""):
             log.add(
@@ -201,12 +204,17 @@ def _choices(
 
 
 def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
-    """Return the warnings of rows that are votes once more: the same in all, their ids too, and others of a pair that the worker had judged."""
+    """Return warnings of rows that may be repeated votes.
+
+    The same in all, their ids too, and others of a pair that the worker had judged.
+    """
     if "worker" not in answered:
         return []
     told = answered
     systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
-    judged = told[["worker", "topic"]].assign(first=systems[:, 0], second=systems[:, 1])
+    judged = told[[*(["task"] if "task" in told else []), "worker", "topic"]].assign(
+        first=systems[:, 0], second=systems[:, 1]
+    )
     is_copy = told.duplicated()
     kinds = {
         (
@@ -238,7 +246,10 @@ def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
 def _read_times(
     rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, csv_columns: CsvColumns, log: FaultLog
 ) -> tuple[list[str], list[str]]:
-    """Put times and seconds into the rows, and return notes on how they were read, and what is suspicious."""
+    """Fill times and seconds into the rows, and return notes on them.
+
+    How they were read, and what is suspicious.
+    """
     names = {name: columns.named[name] for name in ("shown_at", "decided_at") if name in rows}
     cells = {column: rows[name] for name, column in names.items()}
     read = read_times(cells, rules.times, csv_columns.lines, log)
@@ -269,13 +280,16 @@ def _check_order(
 
 
 def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataFrame:
-    """Return table preferences; a fault in it that only the whole table shows names the file."""
+    """Return table preferences, with its faults attributed to the file.
+
+    Those that only the whole table shows.
+    """
     numbered = [f"J{number}" for number in range(1, len(rows) + 1)]
     frame = pd.DataFrame(
         {
             "judgment": rows.get("judgment", numbered),
             "worker": rows.get("worker"),
-            "task": rules.task,
+            "task": rows.get("task", rules.task),
             "topic": rows["topic"],
             "system_left": rows["left"],
             "system_right": rows["right"],
@@ -301,7 +315,7 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
 def _doubts(
     preferences: pd.DataFrame, answered: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns
 ) -> list[str]:
-    """Return what is suspicious about the values of the table, in the words and lines of the file."""
+    """Return suspicious values of the table, in the words and lines of the file."""
     names = columns.named | {"system_left": columns.left, "system_right": columns.right}
     if columns.decision_seconds is None and columns.shown_at and columns.decided_at:
         names["decision_seconds"] = f"{columns.decided_at} - {columns.shown_at}"

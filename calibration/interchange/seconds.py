@@ -1,4 +1,7 @@
-"""Lengths of time of other tools: columns of seconds, with cells of which nothing is known, and names that say another unit."""
+"""Columns of lengths of time in seconds, from other tools.
+
+With cells of which nothing is known, and names that say another unit.
+"""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +14,7 @@ from calibration.interchange.times import is_unknown
 from metrics.errors import FaultLog, pluralise
 from metrics.readers.lines import number
 
-MOST_SECONDS = 100 * 365.25 * 86_400
+MAX_SECONDS = 100 * 365.25 * 86_400
 _UNITS = (
     (r"ms|msecs?|millis|milliseconds?|millisecs?", "milliseconds"),
     (r"mins?|minutes?", "minutes"),
@@ -20,7 +23,7 @@ _UNITS = (
 
 
 class Seconds(NamedTuple):
-    """A column of lengths.
+    """Column of lengths of time.
 
     Attributes
     ----------
@@ -36,7 +39,9 @@ class Seconds(NamedTuple):
 
 
 def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log: FaultLog) -> Seconds:
-    """Read a column of seconds; each cell that is none, and each below 0 or above 100 years, is noted as a fault.
+    """Read a column of seconds; note invalid cells.
+
+    Each cell that is none, and each below 0 or above 100 years.
 
     Parameters
     ----------
@@ -68,16 +73,16 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
 
 
 def _seconds(cell: str, column: str, line: int, log: FaultLog) -> float:
-    """Read a length; NaN where it is none, which is noted."""
+    """Parse a length; note an invalid one and return NaN."""
     value = number(cell, column, line, log)
-    if np.isnan(value) or 0 <= value <= MOST_SECONDS:
+    if np.isnan(value) or 0 <= value <= MAX_SECONDS:
         return value
-    most = f"0 to {MOST_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
+    most = f"0 to {MAX_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
     log.add(f"{column} is {value:g}", line=line, cure=f"write seconds, {most}")
     return np.nan
 
 
 def _unit_of_name(column: str) -> str | None:
-    """Return the unit other than seconds that a column's name says, such as `rt_ms` and `durationMs`."""
+    """Return the unit other than seconds in a column's name: `rt_ms`, `durationMs`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", column).casefold().split()
     return next((unit for form, unit in _UNITS if any(re.fullmatch(form, word) for word in words)), None)

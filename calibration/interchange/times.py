@@ -1,4 +1,6 @@
-"""Times of other tools: ISO 8601, a format that one names, or seconds or milliseconds since 1970.
+"""Columns of times from other tools, in ISO 8601, a given format, or epochs.
+
+Epochs are seconds or milliseconds since 1970.
 
 Numbers are recognised only where a whole column can be nothing else, and it is said how they were read. Local times count in
 the zone that one names. Nothing depends on the time zone of the machine.
@@ -21,7 +23,7 @@ from metrics.errors import FaultLog, closest_name, input_fault, pluralise
 Times: TypeAlias = "pd.Series[pd.Timestamp]"
 
 EPOCHS = MappingProxyType({"epoch-s": 1000.0, "epoch-ms": 1.0})
-"""Words for `time_format` -> milliseconds in a unit of such a number."""
+"""Milliseconds per unit of an epoch, by word for `time_format`."""
 _WORDS = MappingProxyType({"epoch-s": "seconds", "epoch-ms": "milliseconds"})
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _COMPACT_DATE = re.compile(r"\d{8}")
@@ -33,14 +35,14 @@ _ZONE_WORD = re.compile(r"[A-Za-z]+(?:[/_+-][A-Za-z0-9_]+)*")
 _UTC_WORDS = frozenset({"utc", "gmt", "z", "ut"})
 _MACHINES_OWN = frozenset({"localtime", "posixrules", "Factory"})
 _NEARLY_ALL = 0.9
-"""Share of a column's numbers in one unit from which on the others are the fault, and not the column."""
+"""Share of a column's numbers in one unit from which the others are faults."""
 _YEAR_2000_MS = 946_684_800_000
 _YEAR_2100_MS = 4_102_444_800_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeRules:
-    """How cells that hold times are to be read.
+    """Rules to read cells of times.
 
     Attributes
     ----------
@@ -62,12 +64,12 @@ class TimeRules:
     zone: tzinfo = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Look the zone up."""
+        """Look up the time zone."""
         object.__setattr__(self, "zone", UTC if self.time_zone is None else named_zone(self.time_zone))
 
 
 class TimeColumns(NamedTuple):
-    """The times of some columns, and what there is to say about them.
+    """Times of some columns, with notes and warnings.
 
     Attributes
     ----------
@@ -85,7 +87,7 @@ class TimeColumns(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """What a cell says: its time in UTC, whether it names its zone and its time of day, and what is wrong with it."""
+    """Parsed cell: time in UTC, whether it names zone and time of day, and its fault."""
 
     time: datetime | None = None
     is_zoned: bool = True
@@ -99,12 +101,15 @@ _EMPTY = _Cell()
 
 @cache
 def available_zones() -> frozenset[str]:
-    """Return the names of all time zones but those that are the machine's own."""
+    """Return the names of all time zones but the machine's own."""
     return frozenset(available_timezones() - _MACHINES_OWN)
 
 
 def named_zone(name: str) -> ZoneInfo:
-    """Return the IANA time zone of a name; raises `InputError` where there is none, and for the machine's own."""
+    """Return the IANA time zone of a name.
+
+    Raises `InputError` where there is none, and for the machine's own.
+    """
     known = available_zones()
     if name in known:
         return ZoneInfo(name)
@@ -115,14 +120,14 @@ def named_zone(name: str) -> ZoneInfo:
 
 
 def is_unknown(cells: "pd.Series[str]") -> "pd.Series[bool]":
-    """Say which cells are empty, or hold a word that says that nothing is known."""
+    """Return which cells are empty, or hold a word for a missing value."""
     return (cells == "") | cells.str.casefold().isin(UNKNOWN_WORDS)
 
 
 def read_times(
     columns: "Mapping[str, pd.Series[str]]", rules: TimeRules, lines: Sequence[int], log: FaultLog
 ) -> TimeColumns:
-    """Read columns of times; each cell that is none is noted as a fault.
+    """Read columns of times; note each invalid cell.
 
     Parameters
     ----------
@@ -159,7 +164,7 @@ def _column(
     log: FaultLog,
     csv_columns: TimeColumns,
 ) -> list[_Cell]:
-    """Return what each cell of a column says, and note how its numbers were read and what is none."""
+    """Parse a column's cells, and note its numbers' unit and its faults."""
     is_guess = rules.time_format is None
     given = texts.tolist()
     filled = [text for text in given if text]
@@ -186,13 +191,13 @@ def _column(
 
 
 def _recognised(known: Sequence[str]) -> str | None:
-    """Return in which unit all of a column's numbers lie in this century; None where they do not, or are no numbers."""
+    """Return the unit in which all of a column's numbers lie in this century, or None."""
     fitting = (epoch for epoch in EPOCHS if all(_in_unit(cell, epoch) for cell in known))
     return next(fitting, None) if known else None
 
 
 def _nearly_recognised(known: Sequence[str]) -> str | None:
-    """Return in which unit nearly all of a column's cells lie in this century; None where there is none."""
+    """Return the unit in which nearly all cells lie in this century, or None."""
     counts = {epoch: sum(_in_unit(cell, epoch) for cell in known) for epoch in EPOCHS}
     return next(
         (epoch for epoch, count in counts.items() if count and count >= _NEARLY_ALL * len(known)), None
@@ -200,7 +205,7 @@ def _nearly_recognised(known: Sequence[str]) -> str | None:
 
 
 def _in_unit(cell: str, epoch: str) -> bool:
-    """Say whether a cell is a number of a unit, and of this century."""
+    """Return whether a cell is a number of a unit, and of this century."""
     return (
         _NUMBER.fullmatch(cell) is not None and _YEAR_2000_MS <= float(cell) * EPOCHS[epoch] <= _YEAR_2100_MS
     )
@@ -214,7 +219,7 @@ def _since_1970(text: str, epoch: str) -> _Cell:
 
 
 def _time(text: str, rules: TimeRules) -> _Cell:
-    """Return what a cell says in ISO 8601, or in the format that one names."""
+    """Parse a cell in ISO 8601, or in the given format."""
     form, word = rules.time_format, ""
     is_number = form is None and _NUMBER.fullmatch(text) is not None and not _COMPACT_DATE.fullmatch(text)
     try:
@@ -235,7 +240,7 @@ def _time(text: str, rules: TimeRules) -> _Cell:
 
 
 def _has_hour(text: str, form: str | None) -> bool:
-    """Say whether a time names its time of day."""
+    """Return whether a time has its time of day."""
     if form is None:
         return len(text) > _DATE_LENGTH or not _DATE.fullmatch(text)
     return not _TIMES_OF_DAY.isdisjoint(_directives(form))
@@ -248,7 +253,9 @@ def _directives(form: str) -> frozenset[str]:
 
 
 def _in_format(text: str, form: str) -> tuple[datetime, str]:
-    """Return the time that a text gives in a format of `datetime.strptime`, and its name of a zone where there is a %Z.
+    """Parse a text in a format of `datetime.strptime`, with the name of its zone.
+
+    Where there is a %Z.
 
     `datetime.strptime` itself knows the names of the machine's own zone, and forgets which of them was there.
 
@@ -268,12 +275,12 @@ def _in_format(text: str, form: str) -> tuple[datetime, str]:
 
 
 def _with_zone_name(form: str, name: str) -> str:
-    """Return a format with a name in the place of each %Z."""
+    """Return a format with each %Z replaced by a name."""
     return _DIRECTIVE.sub(lambda csv_columns: name if csv_columns[1] == "Z" else csv_columns[0], form)
 
 
 def _in_utc(time: datetime, word: str, rules: TimeRules, *, has_hour: bool) -> _Cell:
-    """Return a time in UTC, by its offset, its name of a zone, or the zone of times without one."""
+    """Convert a time to UTC by its offset, its zone's name, or the default zone."""
     if time.tzinfo is not None:
         return _Cell(time.astimezone(UTC), is_zoned=True, has_hour=has_hour)
     if word.casefold() in _UTC_WORDS:
@@ -291,7 +298,10 @@ def _in_utc(time: datetime, word: str, rules: TimeRules, *, has_hour: bool) -> _
 
 
 def _localised(time: datetime, word: str, zone: tzinfo) -> _Cell:
-    """Return the moment at which the clocks of a zone show a time; ``word`` is their short name then, or empty."""
+    """Return the moment at which the clocks of a zone show a time.
+
+    ``word`` is their short name then, or empty.
+    """
     readings = [time.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
     if word:
         readings = [each for each in readings if str(each.tzname()).casefold() == word.casefold()]
@@ -332,14 +342,14 @@ def _cure(cell: str, time_format: str | None) -> str:
 
 
 def _unit_note(times: Sequence[datetime], column: str, epoch: str, *, is_guess: bool) -> str:
-    """Say how numbers were read, and between which times they lie then."""
+    """Return a note on the unit of numbers and the range of their times."""
     first, last = (f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in (min(times), max(times)))
     wrong = "; if that is wrong, give --time-format" if is_guess else ""
     return f"{column} read as {_WORDS[epoch]} since 1970, from {first} to {last}{wrong}"
 
 
 def _unknown_words(texts: "pd.Series[str]", column: str) -> Iterator[str]:
-    """Yield the note of cells with a word for a time that is not known."""
+    """Yield the note on cells with a word for an unknown time."""
     words = texts[is_unknown(texts) & (texts != "")]
     if len(words):
         yield f"{column}: {pluralise(len(words), 'cell')} {words.iloc[0]!r} read as not known"
@@ -348,7 +358,10 @@ def _unknown_words(texts: "pd.Series[str]", column: str) -> Iterator[str]:
 def _strange_years(
     cells: "pd.Series[str]", times: Times, column: str, time_format: str | None
 ) -> Iterator[str]:
-    """Yield the warning of times outside the years 2000 to 2100 that a time format gives."""
+    """Yield a warning of times outside the years 2000 to 2100.
+
+    That a time format gives.
+    """
     known = times.dropna()
     outside = int((~known.dt.year.between(2000, 2099)).sum())
     if time_format is None or not outside:
@@ -363,7 +376,7 @@ def _strange_years(
 
 
 def _whole_days(cells: Sequence[_Cell], column: str, lines: Sequence[int]) -> Iterator[str]:
-    """Yield the warning of times that are days."""
+    """Yield a warning of times without time of day."""
     known = [(cell.has_hour, line) for cell, line in zip(cells, lines, strict=True) if cell.time is not None]
     days = [line for has_hour, line in known if not has_hour]
     if days and len(days) == len(known):
@@ -385,7 +398,7 @@ def _check_zones(
     log: FaultLog,
     csv_columns: TimeColumns,
 ) -> None:
-    """Note the fault of times without a zone beside times with one; or say which zone was assumed of all."""
+    """Note times without a zone beside others, or the zone assumed of all."""
     if rules.time_zone is not None:
         return
     known = [

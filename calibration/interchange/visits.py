@@ -1,4 +1,4 @@
-"""Visits that another tool logged: a CSV with columns of any names becomes tables visits and follows.
+"""Import of visits from a CSV of another tool, or from times of judgments.
 
 `prefcal import-visits` is this on the command line; docs/interoperability.md shows it. Visits of people who only judged
 are their stretches of work, from the times at which each judgment began and ended. Crowd workers accept several
@@ -24,7 +24,7 @@ from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
 
 
 def visits_of_work(spans: pd.DataFrame, gap_seconds: float, *, stream: str) -> dict[str, pd.DataFrame]:
-    """Make tables follows and visits of when people worked.
+    """Make tables follows and visits from the times at which people worked.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def visits_of_work(spans: pd.DataFrame, gap_seconds: float, *, stream: str) -> d
 
 
 def _stretches(spans: pd.DataFrame, gap_seconds: float) -> Iterator[tuple[pd.Timestamp, pd.Timestamp]]:
-    """Yield the union of one worker's spans, united across pauses of at most ``gap_seconds``."""
+    """Yield the union of one worker's spans, across pauses up to ``gap_seconds``."""
     ordered = spans.sort_values(["start", "end"])
     begun, ended = ordered["start"].iloc[0], ordered["end"].iloc[0]
     for start, end in zip(ordered["start"], ordered["end"], strict=True):
@@ -76,12 +76,12 @@ def _stretches(spans: pd.DataFrame, gap_seconds: float) -> Iterator[tuple[pd.Tim
 
 
 _FAMILIAR = "left"
-"""How visits end of which nothing is said: a complete duration."""
+"""Default end reason of visits: a complete duration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitColumns:
-    """Which columns of a CSV hold what; the names of its header. None: there is no such column.
+    """Column names of a CSV of visits; None for absent ones.
 
     Attributes
     ----------
@@ -110,14 +110,14 @@ class VisitColumns:
 
     @property
     def named(self) -> dict[str, str]:
-        """What each column holds -> its name, without those there are not."""
+        """Return the header name of each column that there is."""
         every = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: column for name, column in every.items() if column is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitRules:
-    """How cells are to be read.
+    """Rules to read cells of visits.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class VisitRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedVisits:
-    """What a file held.
+    """Imported visits with their notes and warnings.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ def read_foreign_visits(
 
 
 def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None) -> pd.DataFrame:
-    """Return table follows of who visited what, as far as visits alone tell.
+    """Return the table follows that visits alone imply.
 
     Parameters
     ----------
@@ -236,7 +236,10 @@ def _check_filled(rows: pd.DataFrame, columns: VisitColumns, csv_columns: CsvCol
 def _read_lengths(
     rows: pd.DataFrame, columns: VisitColumns, rules: VisitRules, csv_columns: CsvColumns, log: FaultLog
 ) -> tuple[list[str], list[str]]:
-    """Put start and end into the rows, and return notes on how they were read, and what is suspicious."""
+    """Fill start and end into the rows, and return notes on them.
+
+    How they were read, and what is suspicious.
+    """
     names = {name: columns.named[name] for name in ("start", "end") if name in rows}
     cells = {column: rows[name] for name, column in names.items()}
     read = read_times(cells, rules.times, csv_columns.lines, log)
@@ -250,7 +253,7 @@ def _read_lengths(
 
 
 def _check_visits(rows: pd.DataFrame, columns: VisitColumns, csv_columns: CsvColumns, log: FaultLog) -> None:
-    """Raise where start and end are swapped as a whole, and for every row that is an earlier one again."""
+    """Raise if start and end are swapped as a whole, or rows repeat."""
     if columns.end is not None and len(rows) > 1 and (rows["end"] < rows["start"]).all():
         problem = f"in all {len(rows):,} rows {columns.end} is before {columns.start}"
         log.add(problem, line=csv_columns.lines[0], cure="are --start and --end swapped?")
@@ -285,7 +288,9 @@ def _reasons(
 def _table(
     rows: pd.DataFrame, path: str | Path, lines: Sequence[int], doubtful: Sequence[str]
 ) -> pd.DataFrame:
-    """Return table visits; a fault that only the whole table shows gets the line of its row in the file.
+    """Return table visits, with its faults attributed to lines of the file.
+
+    Those that only the whole table shows.
 
     What is doubtful about the values is likely the cause of such faults, and is said before them.
     """

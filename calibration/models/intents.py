@@ -1,4 +1,4 @@
-"""Fit the probabilities of intents from votes in which each worker may tick several.
+"""Probabilities of intents from votes in which workers may tick several.
 
 Intent i of a topic with W voters has n_i ~ Binomial(W, q_i) and q_i ~ Beta(a, b), with a and b common to all intents of
 the collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial would be wrong: a worker gives an intent at
@@ -29,16 +29,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DRAWS = 2000
-FEWEST_INTENTS = 8
-"""Below this many intents in all, a and b cannot be told and are 1."""
+MIN_INTENTS = 8
+"""Smallest number of intents to fit a and b; with fewer both are 1."""
 _MEANS = np.linspace(0.01, 0.99, 50)
 _CONCENTRATIONS = np.geomspace(0.1, 1000.0, 60)
-_LEAST_RATE = 1e-300
+_MIN_RATE = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetaPrior:
-    """What is known of the Beta distribution of tick rates: values of (a, b) with weights that add up to 1.
+    """Posterior of the Beta law of tick rates: weighted values of (a, b).
+
+    The weights add up to 1.
 
     Attributes
     ----------
@@ -51,17 +53,17 @@ class BetaPrior:
 
     @property
     def mean_rate(self) -> float:
-        """The average of a / (a + b)."""
+        """Mean of a / (a + b)."""
         return float(self.weight @ (self.a / (self.a + self.b)))
 
     @property
     def concentration(self) -> float:
-        """The average of a + b, on the log scale."""
+        """Mean of a + b, on the log scale."""
         return float(np.exp(self.weight @ np.log(self.a + self.b)))
 
     @property
     def typical(self) -> tuple[float, float]:
-        """The (a, b) of the mean rate and the concentration."""
+        """Values (a, b) of the mean rate and the concentration."""
         return self.mean_rate * self.concentration, (1 - self.mean_rate) * self.concentration
 
     def mean_rates(self, n: Floats, voters: Floats) -> Floats:
@@ -69,7 +71,10 @@ class BetaPrior:
         return ((n[:, None] + self.a) / (voters[:, None] + self.a + self.b)) @ self.weight
 
     def rate_draws(self, n: Floats, voters: Floats, draws: int, rng: np.random.Generator) -> Floats:
-        """Draw (a, b), and with it q_i ~ Beta(n_i + a, W_i - n_i + b): (k,) and (k,) -> (draws, k)."""
+        """Draw rates q_i ~ Beta(n_i + a, W_i - n_i + b), (draws, k).
+
+        (a, b) are drawn too; n and W are (k,) each.
+        """
         drawn = rng.choice(len(self.weight), size=draws, p=self.weight)
         return rng.beta(n + self.a[drawn, None], voters - n + self.b[drawn, None])
 
@@ -78,7 +83,9 @@ FLAT = BetaPrior(a=np.ones(1), b=np.ones(1), weight=np.ones(1))
 
 
 def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
-    """Return the posterior of (a, b) given votes, on a grid of mean m = a / (a + b) and concentration s = a + b.
+    """Return the posterior of (a, b) given votes, on a grid.
+
+    Of mean m = a / (a + b) and concentration s = a + b.
 
     p(m, s | n) ~ (1 + s)^-2 prod_i B(n_i + a, W_i - n_i + b) / B(a, b)
 
@@ -93,7 +100,9 @@ def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
 
 
 def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaPrior]:
-    """Yield the `beta_posterior` of each of several collections of votes by as many voters.
+    """Yield the `beta_posterior` of several collections of votes.
+
+    All by as many voters.
 
     What n ticks of W voters say of the grid is worked out once, for all collections in which they come.
 
@@ -123,13 +132,16 @@ def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaP
 
 
 def rates_prior(n: Floats, voters: Floats) -> BetaPrior:
-    """Return `beta_posterior`, or the flat prior where intents are too few to tell a and b."""
-    return beta_posterior(n, voters) if len(n) >= FEWEST_INTENTS else FLAT
+    """Return `beta_posterior`, or a flat prior where intents are too few.
+
+    Too few to tell a and b.
+    """
+    return beta_posterior(n, voters) if len(n) >= MIN_INTENTS else FLAT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IntentBallots:
-    """What people voted, as a fit reads it.
+    """Votes on intents as a fit reads them.
 
     Attributes
     ----------
@@ -144,16 +156,16 @@ class IntentBallots:
 
     @cached_property
     def counts(self) -> pd.DataFrame:
-        """Topic, intent, votes and voters of every intent: see `vote_counts`."""
+        """Votes and voters of every intent by topic: see `vote_counts`."""
         return vote_counts(self.votes, self.offered)
 
     @cached_property
     def voters(self) -> "pd.Index[str]":
-        """Everybody who voted, in the order of the table."""
+        """Names of all voters, in the order of the table."""
         return pd.Index(self.votes["worker"].unique())
 
     def without(self, workers: Iterable[str]) -> "IntentBallots":
-        """Return the votes of everybody else."""
+        """Return the votes without those of some voters."""
         return IntentBallots(
             votes=self.votes[~self.votes["worker"].isin(list(workers))], offered=self.offered
         )
@@ -161,7 +173,7 @@ class IntentBallots:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class IntentFit(HasSummary):
-    """Probabilities of the intents of every topic that was voted on.
+    """Fitted probabilities of the intents of every voted topic.
 
     Attributes
     ----------
@@ -186,7 +198,7 @@ class IntentFit(HasSummary):
     rates: Floats
 
     def entries(self, level: float = LEVEL) -> dict[str, dict[str, IntentEntry]]:
-        """Return topic -> intent -> entry of a user model."""
+        """Return entries of a user model by topic and intent."""
         by_topic: dict[str, dict[str, IntentEntry]] = {}
         intervals = self.result.conf_int(level).values()
         for (topic, intent), raw, estimate, interval in zip(
@@ -208,12 +220,15 @@ class IntentFit(HasSummary):
         return pd.Series(self.result.estimates, index=names, name="estimate")
 
     def frame(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return one row per topic and intent: the columns of `CalibrationResult.frame`, and the raw share."""
+        """Return one row per topic and intent, with the raw share.
+
+        The other columns are those of `CalibrationResult.frame`.
+        """
         frame = self.result.frame(level).set_axis(self.params.index)
         return frame.assign(raw=pd.array(self.raw, dtype="Float64"))
 
     def summary(self, level: float = LEVEL) -> str:
-        """Return the fit in words, see `CalibrationResult.summary`."""
+        """Return the fit as text, see `CalibrationResult.summary`."""
         return self.result.summary(level)
 
     def with_diagnostics(self, *notes: Diagnostic) -> "IntentFit":
@@ -225,7 +240,7 @@ class IntentFit(HasSummary):
         return replace(self, result=self.result.with_sensitivity(sensitivity))
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Return table intent_votes of ``n`` voters of each topic, who tick every intent with its fitted rate."""
+        """Return a table intent_votes of ``n`` voters of each topic from the fitted rates."""
         rows = [
             (f"V{voter}", topic, intent if ticked else None)
             for (topic, intent), rate in zip(self.intents, self.rates.tolist(), strict=True)
@@ -241,7 +256,7 @@ class IntentFit(HasSummary):
         return check_frame(pd.concat([ticks, none], ignore_index=True), TABLES["intent_votes"])
 
     def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
-        """Draw each fitted P(i|q) with its interval over the raw share n_i / n."""
+        """Plot each fitted P(i|q) with its interval over the raw share n_i / n."""
         voters_per_topic = [place for place, raw in enumerate(self.raw) if raw is not None]
         raw = np.array([self.raw[place] for place in voters_per_topic], dtype=np.float64)
         estimate = self.result.estimates[voters_per_topic]
@@ -260,7 +275,7 @@ class IntentFit(HasSummary):
 
     @property
     def probabilities(self) -> dict[str, dict[str, float]]:
-        """Topic -> intent -> estimate."""
+        """Return P(i|q) by topic and intent."""
         by_topic: dict[str, dict[str, float]] = {}
         for (topic, intent), estimate in zip(self.intents, self.result.parameters.values(), strict=True):
             by_topic.setdefault(topic, {})[intent] = estimate
@@ -274,7 +289,7 @@ def fit_intents(
     rng: np.random.Generator,
     draws: int = DRAWS,
 ) -> IntentFit:
-    """Fit the probabilities of intents.
+    """Fit the probabilities of intents to table intent_votes.
 
     Parameters
     ----------
@@ -302,7 +317,7 @@ def fit_intents(
 
 
 def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int = DRAWS) -> IntentFit:
-    """Fit votes that are taken from their tables already; otherwise as `fit_intents`."""
+    """Fit the probabilities of intents to given ballots; otherwise as `fit_intents`."""
     counts = data.counts
     if counts.empty:
         raise NotIdentifiedError("nobody voted on a topic with intents")
@@ -314,7 +329,7 @@ def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int 
     mean_rates = prior.mean_rates(n, voters)
     estimates = normalised(mean_rates[None], topic)[0].tolist()
     names = [parameter_name(topic, intent) for topic, intent in pairs]
-    flat = info("flat_prior", f"With fewer than {FEWEST_INTENTS} intents in all, a = b = 1 is taken.")
+    flat = info("flat_prior", f"With fewer than {MIN_INTENTS} intents in all, a = b = 1 is taken.")
     result = CalibrationResult(
         parameters=MappingProxyType(dict(zip(names, estimates, strict=True))),
         unit="probability",
@@ -331,7 +346,7 @@ def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int 
                 "topics": float(len(topics)),
             }
         ),
-        diagnostics=(flat,) if len(counts) < FEWEST_INTENTS else (),
+        diagnostics=(flat,) if len(counts) < MIN_INTENTS else (),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
     return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
@@ -343,7 +358,10 @@ def parameter_name(topic: str, intent: str) -> str:
 
 
 def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return topic, intent, votes and voters of every intent, offered or ticked, of the topics that were voted on."""
+    """Return votes and voters of every intent, offered or ticked, by topic.
+
+    Of the topics that were voted on.
+    """
     voters = votes.groupby("topic")["worker"].nunique()
     ticks = votes[votes["intent"].notna()].groupby(["topic", "intent"])["worker"].nunique()
     named = TABLES["intents"].empty() if offered is None else offered
@@ -355,14 +373,17 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
 
 def normalised(rates: Floats, topic: Indices) -> Floats:
     """Divide rates by their sum within each topic: (d, k) and (k,) -> (d, k)."""
-    rates = np.maximum(rates, _LEAST_RATE)  # a draw may come to 0 for a whole topic
+    rates = np.maximum(rates, _MIN_RATE)  # a draw may come to 0 for a whole topic
     sums = np.zeros((len(rates), topic.max() + 1))
     np.add.at(sums.T, topic, rates.T)
     return rates / sums[:, topic]
 
 
 def mid_probabilities(n: Floats, voters: Floats, a: float, b: float) -> Floats:
-    """Return P(N < n) + P(N = n) / 2 under the beta-binomial of each number of voters, (i,)."""
+    """Return P(N < n) + P(N = n) / 2 under the beta-binomial of each intent, (i,).
+
+    Each has a number of voters.
+    """
     middle = np.empty(len(n))
     for count in np.unique(voters):
         k = np.arange(count + 1)

@@ -1,4 +1,6 @@
-"""The persistence p of people in ranked lists: the probability to go on from one entry to the next, from how deep they read.
+"""Persistence p of people in ranked lists, from how deep they read.
+
+The probability to go on from one entry to the next.
 
 A reader of rank-biased precision goes on from every entry with the same probability p, so the entries read are geometric
 (Moffat and Zobel 2008, section 3). What stands on the first screen is seen without a decision to go on; so steps are counted
@@ -33,7 +35,9 @@ ENVELOPES = 199
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ContinuationCounts:
-    """What n readings of lists tell of steps beyond the first screen; only readings that got there.
+    """Steps and stops beyond the first screen, of n readings of lists.
+
+    Only readings that got there.
 
     Attributes
     ----------
@@ -58,7 +62,7 @@ class ContinuationCounts:
 
     @property
     def stopped(self) -> Bools:
-        """(n,): before the last entry."""
+        """Mask of readings that stopped before the last entry, (n,)."""
         return self.taken < self.possible
 
     @property
@@ -68,7 +72,7 @@ class ContinuationCounts:
         return taken / (taken + int(self.stopped.sum()))
 
     def of(self, used: Bools) -> "ContinuationCounts":
-        """Return some of the readings, with the people who made them."""
+        """Select readings, with the people who made them."""
         kept, worker = np.unique(self.worker[used], return_inverse=True)
         return replace(
             self,
@@ -82,7 +86,9 @@ class ContinuationCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PersistenceFit(CalibrationResult):
-    """A persistence fitted to stops; its detail is share_to_end, of the readings beyond the first screen.
+    """Persistence fitted to stops.
+
+    Its detail is share_to_end, of the readings beyond the first screen.
 
     Attributes
     ----------
@@ -98,7 +104,10 @@ class PersistenceFit(CalibrationResult):
     stops: Ints
 
     def plot_steps(self, ax: "Axes", *, level: float = LEVEL, n_boot: int = ENVELOPES, seed: int = 1) -> None:
-        """Draw the share that went on at each entry, the fitted p, and a pointwise band of studies simulated from the fit."""
+        """Plot the share that went on at each entry, with p and a simulated band.
+
+        The band is pointwise, of studies from the fit.
+        """
         p, rng = float(self.estimates[0]), np.random.default_rng(seed)
         entries = np.flatnonzero(self.at_risk) + 1
         shares = np.stack([_shares_on(*drawn_depths(p, self.possible, rng)) for _ in range(n_boot)])
@@ -146,7 +155,7 @@ def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> Pers
 
 
 def fit_steps(steps: ContinuationCounts) -> PersistenceFit:
-    """Fit steps that are counted already; otherwise as `fit_persistence`."""
+    """Fit the persistence to given counts; otherwise as `fit_persistence`."""
     p = _persistence(steps)
     at_risk, stopped = steps_by_depth(steps.taken, steps.possible)
     one = warning("one_worker", "With a single worker nothing is known about others: there is no interval.")
@@ -174,7 +183,9 @@ def list_stops(stops: pd.DataFrame) -> pd.DataFrame:
 
 
 def list_steps(stops: pd.DataFrame, *, language: str | None = None) -> ContinuationCounts:
-    """Return the steps beyond the first screen, which holds as many entries of a list's mean length as fit.
+    """Return the steps beyond the first screen.
+
+    It holds as many entries of a list's mean length as fit.
 
     Used are ranked lists (with ``ranks``) longer than one screen whose layout is stacked or absent: on a page side by side a stop
     measures the screen. Who saw something of the last entry is at the list's end, whether or not all of it was seen.
@@ -212,7 +223,7 @@ def list_steps(stops: pd.DataFrame, *, language: str | None = None) -> Continuat
 
 
 def _usable(lists: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
-    """Return the rows that measure persistence, and in words how many do not."""
+    """Return the rows that measure persistence, and a sentence on the others."""
     beside = lists["layout"].eq("side_by_side").fillna(value=False)
     short = ~beside & (lists["text_chars"] <= screen_chars)
     unused = f"{beside.sum()} lists stood side by side, {short.sum()} fit on one screen"
@@ -235,7 +246,7 @@ def _persistence(steps: ContinuationCounts) -> float:
 
 
 def _uncertainty(steps: ContinuationCounts, p: float) -> MappingProxyType[str, StudentT]:
-    """Return the error by workers and lists, if lists are shared, and that by workers.
+    """Return the error by workers and shared lists, and that by workers.
 
     Student's t on the logit scale:
     logit p = log(steps taken) - log(stops); a reading moves it by its share of the steps less its share of the stops.
@@ -260,7 +271,7 @@ def _uncertainty(steps: ContinuationCounts, p: float) -> MappingProxyType[str, S
 
 
 def steps_by_depth(taken: Ints, possible: Ints) -> tuple[Ints, Ints]:
-    """Return how many readers could go on at each depth, and how many of them stopped, (d,) each."""
+    """Return the readers and the stops at each depth, (d,) each."""
     depths = int(possible.max())
     decisions = np.where(taken < possible, taken + 1, possible)
     ended = np.bincount(decisions, minlength=depths + 1)
@@ -269,19 +280,19 @@ def steps_by_depth(taken: Ints, possible: Ints) -> tuple[Ints, Ints]:
 
 
 def drawn_depths(p: float, possible: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return what `steps_by_depth` finds of simulated readers of the same lists."""
+    """Return `steps_by_depth` of simulated readers of the same lists."""
     return steps_by_depth(np.minimum(rng.geometric(1 - p, len(possible)) - 1, possible), possible)
 
 
 def _shares_on(at_risk: Ints, stops: Ints) -> Floats:
-    """Return the share that went on at each depth, NaN where nobody stood."""
+    """Return the share that went on at each depth, NaN without readers."""
     stopped: Floats = np.divide(stops, at_risk, out=np.full(len(stops), np.nan), where=at_risk > 0)
     return 1 - stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListReaders:
-    """Who reads how many ranked lists, and how they differ from the geometric law.
+    """Simulated readers of ranked lists, with deviations from the geometric law.
 
     Attributes
     ----------
@@ -317,7 +328,10 @@ class ListReaders:
 def simulate_list_stops(
     persistence: float, rng: np.random.Generator, readers: ListReaders | None = None
 ) -> pd.DataFrame:
-    """Draw table stops of ranked lists: after each entry a reader goes on to the next with probability ``persistence``."""
+    """Draw table stops of ranked lists with persistence ``persistence``.
+
+    After each entry a reader goes on to the next with that probability.
+    """
     of = readers or ListReaders()
     n = of.workers * of.lists_each
     odds = math.log(persistence / (1 - persistence)) + rng.normal(0, of.people_sd, of.workers)

@@ -1,4 +1,4 @@
-"""How large a study must be, by simulating it."""
+"""Planning of studies by simulation."""
 
 from typing import TYPE_CHECKING
 

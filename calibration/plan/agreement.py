@@ -1,6 +1,6 @@
-"""Planned studies of agreement: how well one measure agrees with preferences, or whether two measures differ in it.
+"""Planned studies of agreement: of one measure, or of the difference of two.
 
-People vote as in `calibration.plan.simulation`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
+People vote as in `calibration.plan.votes`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
 correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does
 differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
 one says it is; two measures choose the same system in a share of pairs that one says too.
@@ -15,31 +15,27 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from calibration.agree.judged_task import FEWEST_TOPICS, testable
-from calibration.plan.simulation import (
-    MOST,
-    NO_ESTIMATE,
-    Design,
-    JudgePopulation,
-    SimulatedEstimate,
-    Sizes,
-    draw_votes,
-)
+from calibration.agree.judged_task import MIN_TOPICS, testable
+from calibration.plan.simulation import MAX_SIZE, NO_ESTIMATE, Design, SimulatedEstimate
+from calibration.plan.votes import JudgePopulation, Sizes, draw_votes
 from metrics.agreement.agreement import Ties, pair_credit
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, StandardError
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, StandardError
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 
 LEVEL = 0.95
 SEARCH_QUERIES = 2000
-"""Queries behind the search for rho; agreement is then known to about half a point."""
+"""Number of queries in the search for rho.
+
+Agreement is then known to about half a point.
+"""
 _SEARCH_SEED = 7
 _CLOSEST = 0.9999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementDesign(Design):
-    """A study of one measure's agreement.
+    """Design of a study of one measure's agreement.
 
     Attributes
     ----------
@@ -89,11 +85,11 @@ class AgreementDesign(Design):
 
     @property
     def truth(self) -> float:
-        """The true agreement."""
+        """True agreement."""
         return self.true
 
     def ready(self) -> Self:
-        """Return the design with the measure found.
+        """Return the design with the measure's rho computed.
 
         Raises
         ------
@@ -103,22 +99,25 @@ class AgreementDesign(Design):
         return replace(self, rho=_search(self, self.true)) if math.isnan(self.rho) else self
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """Two queries are needed to tell how queries differ."""
+        """Return the bounds of a size; two queries are needed to see how they differ."""
         if vary == "pairs":
-            return self.fewest_pairs or 1, max(self.pairs, self.most_pairs or MOST)
-        return 2 if vary == "queries" else 1, MOST
+            return self.fewest_pairs or 1, max(self.pairs, self.most_pairs or MAX_SIZE)
+        return 2 if vary == "queries" else 1, MAX_SIZE
 
     def people(self) -> int:
-        """Return the number of workers, when each does what one does."""
+        """Return the number of workers, if all finish.
+
+        When each does what one does.
+        """
         return self.sizes.people
 
     def judgments(self) -> int:
-        """Return their number in all, less what those who leave do not give."""
+        """Return the number of judgments, without those lost by drop-outs."""
         return round(self.sizes.judgments * (1 - self.judges.drop_out / 2))
 
     @property
     def sizes(self) -> Sizes:
-        """Sizes of the study."""
+        """Return the sizes of the study."""
         return Sizes(
             queries=self.queries,
             pairs=self.pairs,
@@ -129,7 +128,10 @@ class AgreementDesign(Design):
         )
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of the agreement that `prefcal agree` prints."""
+        """Simulate a study and return the interval of the agreement.
+
+        The one that `prefcal agree` prints.
+        """
         votes = draw_votes(self.sizes, self.judges, rng)
         difference = votes.difference(_measure(votes.liked, self.rho, self.judges.query_spread, rng))
         people = votes.by_person()
@@ -139,7 +141,9 @@ class AgreementDesign(Design):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceDesign(Design):
-    """A study of the difference of two measures' agreement with the same votes.
+    """Design of a study of the difference of two measures' agreements.
+
+    With the same votes.
 
     Attributes
     ----------
@@ -169,11 +173,11 @@ class DifferenceDesign(Design):
 
     @property
     def truth(self) -> float:
-        """The true difference."""
+        """True difference."""
         return self.study.true - self.other
 
     def ready(self) -> Self:
-        """Return the design with both measures found.
+        """Return the design with both measures' rho computed.
 
         Raises
         ------
@@ -199,32 +203,41 @@ class DifferenceDesign(Design):
         return self.study.size(vary)
 
     def resized(self, vary: str, size: int) -> Self:
-        """Return the study with another number of one of them, and the same measures."""
+        """Return the design with another size and the same measures."""
         return replace(self, study=self.study.resized(vary, size))
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """As of a single measure."""
+        """Return the bounds of a size, those of a single measure."""
         return self.study.bounds(vary)
 
     def people(self) -> int:
-        """Return the number of workers, when each does what one does."""
+        """Return the number of workers, if all finish.
+
+        When each does what one does.
+        """
         return self.study.people()
 
     def judgments(self) -> int:
-        """Return their number in all."""
+        """Return the number of judgments."""
         return self.study.judgments()
 
     def check_tested(self) -> None:
-        """Raise `InputError` where `prefcal agree` would print no p, so that nothing is ever told apart."""
-        if self.study.queries < FEWEST_TOPICS or self.people() < FEWEST_CLUSTERS:
+        """Raise `InputError` if `prefcal agree` would print no p.
+
+        Then nothing is ever told apart.
+        """
+        if self.study.queries < MIN_TOPICS or self.people() < MIN_CLUSTERS:
             raise input_fault(
-                f"no such study tells two measures apart: with fewer than {FEWEST_TOPICS} queries or {FEWEST_CLUSTERS} people "
+                f"no such study tells two measures apart: with fewer than {MIN_TOPICS} queries or {MIN_CLUSTERS} people "
                 "prefcal agree prints no p",
                 cure="give more --queries or --workers",
             )
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of the difference that `prefcal agree` prints; without a p nothing is told."""
+        """Simulate a study and return the interval of the difference.
+
+        The one that `prefcal agree` prints; without a p nothing is detected.
+        """
         study = self.study
         votes = draw_votes(study.sizes, study.judges, rng)
         first, second = map(
@@ -241,7 +254,7 @@ class DifferenceDesign(Design):
 def _outcome(
     estimate: float, error: StandardError, ends: tuple[float, float], tell_from: float | None
 ) -> SimulatedEstimate:
-    """Return the outcome with an interval of Student's t, or none without variation."""
+    """Return the outcome with Student's t interval, or none without variation."""
     if not error.standard_error > 0:
         return replace(NO_ESTIMATE, estimate=estimate)
     reach = error.half_width(LEVEL)
@@ -258,7 +271,7 @@ def _outcome(
 
 
 def _measure(liked: Floats, rho: float, spread: float, rng: np.random.Generator) -> Floats:
-    """Draw scores that correlate with what people like."""
+    """Draw scores that correlate with people's preferences."""
     by_query = _by_query(rho, spread * rng.standard_normal((len(liked), 1)))
     return by_query * liked + np.sqrt(1 - by_query**2) * rng.standard_normal(liked.shape)
 
@@ -266,7 +279,7 @@ def _measure(liked: Floats, rho: float, spread: float, rng: np.random.Generator)
 def _two_measures(
     liked: Floats, design: DifferenceDesign, spread: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Draw scores of two measures that correlate with what people like and with each other.
+    """Draw scores of two measures that correlate with preferences and each other.
 
     What the queries do to them is as alike as they are.
     """
@@ -291,18 +304,18 @@ def _by_query(rho: float, moved: Floats) -> Floats:
 
 
 def _alike(same_choice: float) -> float:
-    """Return the correlation of two normal scores whose differences have one sign in this share of pairs."""
+    """Return the correlation of two scores whose differences agree in sign this often."""
     return math.sin(math.pi * (same_choice - 0.5))
 
 
 def _possible_alike(one: float, other: float) -> tuple[float, float]:
-    """Return the least and the highest correlation of two measures that correlate so with a third thing."""
+    """Return the bounds of the correlation of two measures given those with a third."""
     reach = math.sqrt((1 - one**2) * (1 - other**2))
     return one * other - reach, one * other + reach
 
 
 def _search(design: AgreementDesign, wanted: float) -> float:
-    """Return the rho at which a measure has the wanted agreement with these people."""
+    """Return the rho at which a measure has the desired agreement with these people."""
     rng = np.random.default_rng(_SEARCH_SEED)
     sizes = replace(design.sizes, queries=SEARCH_QUERIES, queries_each=1)
     votes = draw_votes(sizes, design.judges, rng)

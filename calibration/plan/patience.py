@@ -1,4 +1,4 @@
-"""Planned studies of patience: how many queries and workers tell L from preferences, and how well.
+"""Planned studies of patience L from preferences.
 
 Summaries are those of `calibration.models.patience.simulate.simulate_summaries`, stretched to the length one has in mind; people are
 `calibration.models.patience.simulate.Judges`. The interval is the likelihood-ratio set that `prefcal fit` prints.
@@ -21,7 +21,7 @@ from calibration.models.patience.simulate import (
     simulate_summaries,
 )
 from calibration.plan.simulation import (
-    MOST,
+    MAX_SIZE,
     NO_ESTIMATE,
     Design,
     SimulatedEstimate,
@@ -31,10 +31,10 @@ from calibration.plan.simulation import (
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Indices
 
-MOST_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
-"""Of the kinds of summaries that the generator makes."""
+MAX_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
+"""Largest number of pairs of the generator's kinds of summaries."""
 STOCK = 80
-"""Queries that are made once; each study draws its own from them."""
+"""Number of queries made once, from which each study draws its own."""
 _STOCK_SEED = 11
 
 
@@ -56,14 +56,14 @@ class Stock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatienceDesign(Design):
-    """A study of patience from preferences between two-layered summaries.
+    """Design of a study of patience from preferences between summaries.
 
     Attributes
     ----------
     queries : int
         How many.
     pairs : int
-        Judged in each query, at most `MOST_PAIRS`.
+        Judged in each query, at most `MAX_PAIRS`.
     workers : int
         Who judge each pair.
     queries_each : int
@@ -106,29 +106,35 @@ class PatienceDesign(Design):
 
     @property
     def truth(self) -> float:
-        """The true patience."""
+        """True patience."""
         return self.true
 
     def ready(self) -> Self:
-        """Return the design with its queries made."""
+        """Return the design with its stock of queries."""
         return replace(self, stock=_stock(self.text_chars)) if self.stock is None else self
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """Two queries are needed to tell how queries differ; of each there are no more than seven summaries."""
-        return 2 if vary == "queries" else 1, MOST_PAIRS if vary == "pairs" else MOST
+        """Return the bounds of a size.
+
+        Two queries are needed to tell how queries differ; of each there are no more than seven summaries.
+        """
+        return 2 if vary == "queries" else 1, MAX_PAIRS if vary == "pairs" else MAX_SIZE
 
     def people(self) -> int:
-        """Return the number of workers, when each does what one does."""
+        """Return the number of workers, if all finish.
+
+        When each does what one does.
+        """
         return people_needed(
             self.queries, self.pairs, self.workers, queries_each=self.queries_each, pairs_each=self.pairs_each
         )
 
     def judgments(self) -> int:
-        """Return their number in all."""
+        """Return the number of judgments."""
         return self.queries * self.pairs * self.workers
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of L.
+        """Simulate a study and return the interval of L.
 
         Raises
         ------
@@ -147,7 +153,10 @@ class PatienceDesign(Design):
 
 
 def _stock(text_chars: float) -> Stock:
-    """Make summaries whose last iUnit of any importance stands at ``text_chars`` on average over queries."""
+    """Make summaries of a given mean length.
+
+    Their last iUnit of any importance stands at ``text_chars`` on average over queries.
+    """
     rng = np.random.default_rng(_STOCK_SEED)
     tables, probabilities = simulate_summaries(STOCK, rng)
     positions = tables["positions"]
@@ -159,7 +168,7 @@ def _stock(text_chars: float) -> Stock:
 
 
 def _by_query(pairs: JudgedSummaries) -> Stock:
-    """Put summaries and their iUnits into the order of the queries."""
+    """Sort summaries and their iUnits by query."""
     query = np.zeros(pairs.summaries.count, dtype=np.intp)
     query[pairs.first] = query[pairs.second] = pairs.topic
     place = np.argsort(np.argsort(query, kind="stable"))  # of each summary
@@ -175,10 +184,13 @@ def _by_query(pairs: JudgedSummaries) -> Stock:
 
 
 def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generator) -> JudgedSummaries:
-    """Return the pairs of queries drawn from the stock, with replacement; one drawn twice is two queries."""
+    """Return the pairs of queries drawn from the stock with replacement.
+
+    One drawn twice is two queries.
+    """
     drawn = rng.integers(len(stock.pairs.topics), size=queries)
-    judged = np.sort(rng.choice(MOST_PAIRS, pairs, replace=False))
-    rows = (drawn[:, None] * MOST_PAIRS + judged).ravel()
+    judged = np.sort(rng.choice(MAX_PAIRS, pairs, replace=False))
+    rows = (drawn[:, None] * MAX_PAIRS + judged).ravel()
     topic = np.repeat(np.arange(queries), pairs)
     size = len(KINDS)
     moved = (np.arange(queries) - drawn) * size
@@ -202,7 +214,10 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
 
 
 def _drawn(pairs: JudgedSummaries, design: PatienceDesign, rng: np.random.Generator) -> Votes:
-    """Draw the votes of the workers, as `calibration.models.patience.simulate.simulate_preferences` does."""
+    """Draw the votes of the workers.
+
+    As `calibration.models.patience.simulate.simulate_preferences` does.
+    """
     judges = design.judges
     difference = pairs.differences(np.array([1 / design.true]))[0]
     liking = rng.normal(0, judges.unexplained_sd, pairs.summaries.count)

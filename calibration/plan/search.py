@@ -1,4 +1,4 @@
-"""Simulated studies of one size, and the search for the size at which a study reaches what one wants of it."""
+"""Search for the size at which simulated studies reach a goal."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,19 +15,19 @@ from metrics.errors import input_fault
 from metrics.parallel import Executor, open_engine
 from metrics.results import HasSummary, Overview
 
-LARGEST_FACTOR = 16
-"""The search ends at so many times the size it began with."""
+MAX_FACTOR = 16
+"""Largest ratio of the search's sizes to its first one."""
 LADDER = (0.5, 1.0, 2.0)
 Z = 1.96
 STEP = 1.2
-"""The first step of the search; each further one is the square of the one before."""
+"""First factor of the search; each further one is the square of the one before."""
 _QUANTILES = np.array([0.975, POWER])
 _ONE_SD = (0.1587, 0.8413)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Studies:
-    """Simulated studies, of any size.
+    """Simulated studies of any size.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class Studies:
     seed: int
 
     def outcome(self, study: tuple[int, int]) -> SimulatedEstimate:
-        """Draw one study, by its size and its number."""
+        """Simulate one study, by its size and its number."""
         size, number = study
         own = np.random.SeedSequence([self.seed, size], spawn_key=(number,))
         return self.design.resized(self.vary, size).simulated(np.random.default_rng(own))
 
     def row(self, size: int, engine: Executor, track: Track) -> PlanRow:
-        """Return what studies of a size give."""
+        """Return the results of studies of one size."""
         label = f"{size} {self.vary.replace('_', ' ')}"
         wanted = ((size, number) for number in track(range(self.count), label))
         found = [outcome for _, outcome in sorted(engine.results(Studies.outcome, self, wanted), key=_number)]
@@ -105,7 +105,9 @@ def plan_row(
 
 
 def _detectable(design: Design, found: list[SimulatedEstimate]) -> float:
-    """Return the distance that four of five studies would detect: (t_.975 + t_.8) standard errors.
+    """Return the difference that four of five studies would detect.
+
+    (t_.975 + t_.8) standard errors.
 
     The standard error is the median of those the studies would print, or else comes from the spread of their
     estimates; on a log scale the distance is the truth times e^(...) - 1.
@@ -128,7 +130,7 @@ def _detectable(design: Design, found: list[SimulatedEstimate]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrecisionGoal:
-    """What a study shall reach; at most one of both.
+    """Goal of a study: a width or a power, at most one of both.
 
     Attributes
     ----------
@@ -165,7 +167,9 @@ class PrecisionGoal:
                 raise input_fault(f"Wish: {name} is {value!r}", cure=cure)
 
     def unsure(self, row: PlanRow) -> float:
-        """Return by what share of itself the size needed may be off, since so few studies were simulated (95 %).
+        """Return the relative error (95 %) of the size needed.
+
+        Since so few studies were simulated.
 
         Where errors shrink with the square root of the size n: dn / n = 2 dw / w of a width w; of a chance with the
         normal quantile z, dn / n = 2 dz / (z + 1.96). At least the precision of the search; infinite where a width may have
@@ -184,7 +188,7 @@ class PrecisionGoal:
         return math.log(high / low) if math.isfinite(high) else math.inf
 
     def guess(self, row: PlanRow) -> int:
-        """Return the size at which errors that shrink with the square root of the size would meet the wish."""
+        """Return the size that meets the goal if errors shrink with its square root."""
         if self.width is not None:
             width = row.width_of(self.sure)
             return math.ceil(row.size * (width / self.width) ** 2) if math.isfinite(width) else row.size
@@ -193,7 +197,7 @@ class PrecisionGoal:
         return math.ceil(row.size * float(z[0] / max(z[1], 0.1)) ** 2)
 
     def met(self, row: PlanRow) -> bool:
-        """Say whether studies of a size reach it."""
+        """Return whether studies of a size reach the goal."""
         if self.width is not None:
             return row.width_of(self.sure) <= self.width
         return self.power is not None and row.power >= self.power
@@ -201,7 +205,9 @@ class PrecisionGoal:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan(HasSummary):
-    """What was found. It prints as the first lines of its `summary`. The power of its rows never falls with the size.
+    """Result of a search, printed as the first lines of its `summary`.
+
+    The power of its rows never falls with the size.
 
     Attributes
     ----------
@@ -230,25 +236,25 @@ class Plan(HasSummary):
     needed: int | None
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per size that was simulated, the index called as what varies."""
+        """Return one row per simulated size, indexed by the varied size."""
         columns = ("people", "judgments", "width", "width_most", "power", "detectable", "nothing", "studies")
         rows = [[getattr(row, name) for name in columns] for row in self.rows]
         sizes = pd.Index([row.size for row in self.rows], name=self.vary)
         return pd.DataFrame(rows, columns=pd.Index(columns), index=sizes)
 
     def overview(self) -> Overview:
-        """Return what studies of each size give, and below it the size needed."""
+        """Return the results of each size, and below them the size needed."""
         needed = "no size asked for, or none large enough" if self.needed is None else f"{self.needed} needed"
         shown = self.frame()[["people", "width", "width_most", "power", "detectable"]].reset_index()
         return Overview(shown, ".3g", [f"{self.vary}: {needed}"])
 
     def summary(self) -> str:
-        """Return the size needed, then what studies of each size give."""
+        """Return the size needed, then the results of each size, as text."""
         overview = self.overview()
         return "\n".join([*overview.sentences, overview._replace(sentences=()).as_text()])
 
     def row(self, size: int) -> PlanRow:
-        """Return what studies of a size give."""
+        """Return the results of one size."""
         return next(row for row in self.rows if row.size == size)
 
 
@@ -263,7 +269,7 @@ def plan(
     scheduler: str | None = None,
     track: Track = untracked,
 ) -> Plan:
-    """Simulate studies of several sizes, and search the smallest size that meets a wish.
+    """Simulate studies of several sizes, and search the smallest that meets a goal.
 
     The sizes are half, one and two times the design's own. Towards a wish the search begins where errors that shrink
     with the square root of the size would meet it, steps up or down until it is met and unmet, and halves what
@@ -318,7 +324,7 @@ def plan(
 
 
 def _check(design: object, wish: object, studies: object) -> None:
-    """Raise `InputError` where an argument of `plan` is something else than it should be."""
+    """Raise `InputError` for an invalid argument of `plan`."""
     if not isinstance(design, Design):
         raise input_fault(
             f"{design!r} is no design of a study",
@@ -331,7 +337,7 @@ def _check(design: object, wish: object, studies: object) -> None:
 
 
 def _searched(wish: PrecisionGoal, simulator: Studies, simulated: Callable[[int], PlanRow]) -> Plan:
-    """Search the smallest size that meets a wish, each size simulated once."""
+    """Search the smallest size that meets a goal, each size simulated once."""
     asked = simulator.design.size(simulator.vary)
     rows: dict[int, PlanRow] = {}
 
@@ -345,7 +351,7 @@ def _searched(wish: PrecisionGoal, simulator: Studies, simulated: Callable[[int]
         at(min(most, max(least, round(asked * factor))))
     needed = None
     if wish.width is not None or wish.power is not None:
-        most = min(most, LARGEST_FACTOR * asked)
+        most = min(most, MAX_FACTOR * asked)
         start = min(most, max(least, wish.guess(rows[max(rows)])))
         precision = 1 / math.sqrt(simulator.count)
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), precision):
@@ -356,14 +362,17 @@ def _searched(wish: PrecisionGoal, simulator: Studies, simulated: Callable[[int]
 
 
 def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:
-    """Return rows by ascending size whose power never falls: what else it does is noise of the simulation (isotonic regression)."""
+    """Return rows by ascending size with isotonic power.
+
+    Falling power is noise of the simulation.
+    """
     sizes = sorted(rows)
     power = isotonic_regression([rows[size].power for size in sizes]).x
     return {size: replace(rows[size], power=float(share)) for size, share in zip(sizes, power, strict=True)}
 
 
 def _from_here_on(rows: Mapping[int, PlanRow], wish: PrecisionGoal) -> int | None:
-    """Return the smallest size simulated that meets a wish, as all larger ones do."""
+    """Return the smallest simulated size from which all meet the goal."""
     needed = None
     for size in sorted(rows, reverse=True):
         if not wish.met(rows[size]):
@@ -375,7 +384,10 @@ def _from_here_on(rows: Mapping[int, PlanRow], wish: PrecisionGoal) -> int | Non
 def _smallest(
     met: Callable[[int], bool], start: int, bounds: tuple[int, int], precision: float
 ) -> int | None:
-    """Return the smallest size within bounds that meets a wish; None when the largest does not."""
+    """Return the smallest size within bounds that meets a goal, or None.
+
+    None when the largest does not.
+    """
     found = _bracket(met, start, bounds)
     if found is None:
         return None
@@ -390,7 +402,10 @@ def _smallest(
 
 
 def _bracket(met: Callable[[int], bool], start: int, bounds: tuple[int, int]) -> tuple[int, int] | None:
-    """Return a size that does not meet a wish and one that does; one below the bounds counts as not meeting it."""
+    """Return a size that does not meet a goal and one that does.
+
+    One below the bounds counts as not meeting it.
+    """
     least, most = bounds
     here, factor = start, STEP
     if met(here):

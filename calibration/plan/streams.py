@@ -1,4 +1,6 @@
-"""Planned studies of streams: of the time away, M_A or S_A, and of the worth of silence, S_0.
+"""Planned studies of streams: of the time away, and of the worth of silence.
+
+M_A or S_A, and S_0.
 
 Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
 themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.
@@ -22,7 +24,7 @@ from calibration.models.durations.simulate import simulate_totals
 from calibration.models.push.judgments import WEIGHTS
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_data, fit_identified_weights, silent_days
-from calibration.plan.simulation import MOST, NO_ESTIMATE, Design, SimulatedEstimate, positive_outcome
+from calibration.plan.simulation import MAX_SIZE, NO_ESTIMATE, Design, SimulatedEstimate, positive_outcome
 
 LEVEL = 0.95
 HOURS_A_DAY = 24.0
@@ -31,7 +33,7 @@ What: TypeAlias = Literal["mean", "sd"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwayDesign(Design):
-    """A study that watches when people come back.
+    """Design of a study of times away.
 
     Attributes
     ----------
@@ -64,12 +66,12 @@ class AwayDesign(Design):
 
     @property
     def truth(self) -> float:
-        """M_A or S_A in hours."""
+        """True M_A or S_A in hours."""
         return self.mean_hours if self.what == "mean" else self.sd_hours
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """Two workers are needed to tell how workers differ."""
-        return 2 if vary == "workers" else 1, MOST
+        """Return the bounds of a size; two workers are needed to see how they differ."""
+        return 2 if vary == "workers" else 1, MAX_SIZE
 
     def people(self) -> int:
         """Return the number of workers."""
@@ -79,7 +81,7 @@ class AwayDesign(Design):
         """Return None: nobody judges anything."""
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of M_A or S_A, in hours."""
+        """Simulate a study and return the interval of M_A or S_A, in hours."""
         variance = math.log1p((self.sd_hours / self.mean_hours) ** 2)
         watched = WorkerTotals(
             events=np.zeros(self.workers), seconds=np.full(self.workers, self.days * HOURS_A_DAY)
@@ -97,7 +99,7 @@ class AwayDesign(Design):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SilenceDesign(Design):
-    """A study of preferences between push streams.
+    """Design of a study of preferences between push streams.
 
     Attributes
     ----------
@@ -132,23 +134,29 @@ class SilenceDesign(Design):
 
     @property
     def truth(self) -> float:
-        """The true S_0 / G_E."""
+        """True S_0 / G_E."""
         return self.true
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """Two workers and two topics are needed to tell how they differ."""
-        return 1 if vary == "pairs" else 2, MOST
+        """Return the bounds of a size, at least two workers and two topics.
+
+        They are needed to tell how these differ.
+        """
+        return 1 if vary == "pairs" else 2, MAX_SIZE
 
     def people(self) -> int:
         """Return the number of workers."""
         return self.workers
 
     def judgments(self) -> int:
-        """Return their number in all."""
+        """Return the number of judgments."""
         return self.workers * self.pairs
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of S_0 / G_E; told is the verdict `supported`."""
+        """Simulate a study and return the interval of S_0 / G_E.
+
+        It detects a difference where the verdict is `supported`.
+        """
         judges = replace(
             self.judges,
             workers=self.workers,

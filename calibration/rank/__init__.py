@@ -1,4 +1,4 @@
-"""Which system people prefer: win rates, worths, duels, and the ranks that they leave open.
+"""Ranking of systems by preferences: win rates, worths, duels and rank ranges.
 
 In comes the table preferences, with workers where some are excluded; out goes a `Ranking`, whose frames `folder` writes and reads.
 `crossed` says how far many estimates may be off at once when topics and people are both samples, and which ranks that leaves open. Uses `calibration.inference` and

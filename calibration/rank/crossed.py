@@ -17,7 +17,7 @@ clusters takes off put back: exactly for clusters of equal weight (r), and by th
     df = V^2 / (V_topic^2 / (T - 1) + V_worker^2 / (P_eff - 1)),   P_eff = 1 / sum w_p^2
 
 and at least those of the scarcer cluster. The rule is that of the design, the same for all estimates of a task: where nobody judged more
-than one topic, or nobody knows who judged, V is V_topic with T - 1. With fewer than four topics or people, or effectively fewer than
+than one topic, or nobody knows who judged, V is V_topic with T - 1. Within one topic V is V_worker with P_eff - 1. With fewer than four topics or people, or effectively fewer than
 three, nothing is known.
 
 Ranks: a system is behind another at the level of the ranks where the interval of their difference lies on one side of 0. These intervals hold all
@@ -37,7 +37,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.special import stdtr, stdtrit
 
 from calibration.inference.sides import SideAdjustment
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, MIN_EFFECTIVE, NOTHING
 from metrics.arrays import Bools, Floats, Ints
 
 AT_ONCE = 200_000
@@ -210,9 +210,14 @@ class CrossedClusters:
         Codes from 0 without holes.
     worker : (n,) ndarray of int or None
         Codes likewise; None where nobody knows who judged.
+    is_topic_fixed : bool
+        All judgments are of one topic, which is no sample: V is V_worker alone. Nothing is known then where nobody knows who judged.
     """
 
-    def __init__(self, topic: Ints, worker: Ints | None) -> None:
+    def __init__(self, topic: Ints, worker: Ints | None, *, is_topic_fixed: bool = False) -> None:
+        self.is_topic_fixed = is_topic_fixed
+        if is_topic_fixed and worker is not None:
+            topic, worker = worker, None
         self.topics = _Clusters(topic, np.arange(int(topic.max()) + 1))
         self.workers: _Clusters | None = None
         self.cells: _Clusters | None = None
@@ -260,13 +265,20 @@ class Influence:
 
     @property
     def effective_topics(self) -> Floats:
-        """(k,) how many topics of equal weight would count as much."""
-        return self._topics.effective
+        """Effective number of topics, (k,); infinite where the topic is fixed.
+
+        How many of equal weight would count as much.
+        """
+        return np.full(self.estimates, np.inf) if self.crossing.is_topic_fixed else self._topics.effective
 
     @property
     def effective_workers(self) -> Floats:
-        """(k,) how many people of equal load would count as much; infinite where nobody knows who judged."""
-        return np.full(self.estimates, np.inf) if self._workers is None else self._workers.effective
+        """Effective number of workers, (k,); infinite where unknown.
+
+        How many of equal load would count as much.
+        """
+        workers = self._topics if self.crossing.is_topic_fixed else self._workers
+        return np.full(self.estimates, np.inf) if workers is None else workers.effective
 
     def variances(self) -> Variances:
         """Return the variances of single estimates, (k,)."""
@@ -279,7 +291,7 @@ class Influence:
     def _parts(self, of: "Callable[[_ScaledSums], tuple[Floats, Floats]]") -> Variances:
         """Return the parts of V, from a function that sums U U and w w over clusters."""
         topics, workers, cells = self._topics, self._workers, self.crossing.cells
-        by_topic, _ = of(topics.scaled(topics.exact))
+        by_topic, _ = of(topics.scaled(topics.jackknife if self.crossing.is_topic_fixed else topics.exact))
         by_worker = people = least = np.zeros_like(by_topic)
         worker_df = np.full(self.estimates, np.inf)
         if workers is not None and cells is not None:
@@ -371,7 +383,7 @@ class _ClusterSums:
     def is_few(self) -> Bools:
         """(k,) whether they are too few for an error."""
         counted = np.bincount(self.sums.indices[self.sums.data.imag > NO_SHARE], minlength=self.sums.shape[1])
-        return np.asarray((counted < FEWEST_CLUSTERS) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
+        return np.asarray((counted < MIN_CLUSTERS) | (self.effective < MIN_EFFECTIVE - NO_SHARE))
 
     @property
     def exact(self) -> _Scale:

@@ -1,21 +1,22 @@
 """A ranking as a value, and as files: what `prefcal rank` and `prefcal agree` write, and the report reads."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
-from metrics.errors import input_fault
+from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
 from metrics.results import HasSummary, Overview
 
 RANKING, DUELS, RECORD = "ranking.csv", "duels.csv", "rank.json"
-_NAMES = {"task": str, "system": str, "system_a": str, "system_b": str}
+_NAMES = {"task": str, "topic": str, "system": str, "system_a": str, "system_b": str}
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",
@@ -53,6 +54,8 @@ class Ranking(HasSummary):
         Task -> the sentence that people or topics are too few to say who is ahead; only tasks of which this holds.
     knows_workers : bool
         Whether it is known who judged. If not, intervals are over topics alone.
+    within : 'topic' or None
+        Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
 
     Examples
     --------
@@ -79,18 +82,62 @@ class Ranking(HasSummary):
     notes: tuple[str, ...]
     too_few: Mapping[str, str] = field(default_factory=dict)
     knows_workers: bool = True
+    within: Literal["topic"] | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that say which ranking a row belongs to."""
+        return ["task"] if self.within is None else ["task", "topic"]
+
+    @property
+    def is_of_topics(self) -> bool:
+        """Whether several topics were ranked, each for itself."""
+        return self.within is not None and len(self.ranking[self.keys].drop_duplicates()) > 1
 
     @property
     def samples(self) -> str:
-        """What intervals are over: topics and people, or topics."""
+        """Samples that intervals are over: people, topics or both."""
+        if self.within is not None:
+            return "people"
         return "topics and people" if self.knows_workers else "topics"
 
     def frame(self) -> pd.DataFrame:
-        """Return the ranking by task and system, the best first."""
-        return self.ranking.set_index(["task", "system"])
+        """Return the ranking by task, topic if each was ranked for itself, and system, the best first."""
+        return self.ranking.set_index([*self.keys, "system"])
+
+    def best(self) -> pd.DataFrame:
+        """Return the best system of every ranking, its win rate, and how many may be the first.
+
+        Returns
+        -------
+        DataFrame
+            One row per task, or per topic where each was ranked for itself: the columns of ``ranking`` for the best system, and
+
+            systems, may_be_first : int
+                How many there are, and how many the judgments leave as the first.
+            first : str
+                The names of these, the best first, with `, ` between.
+        """
+        rows = self.ranking.assign(is_first=self.ranking["rank_low"] == 1)
+        groups = rows.groupby(self.keys, sort=False)
+        first = rows[rows["is_first"]].groupby(self.keys, sort=False)["system"]
+        best = rows[rows.groupby(self.keys, sort=False).cumcount() == 0].drop(columns="is_first")
+        counts = pd.DataFrame(
+            {
+                "systems": groups.size(),
+                "may_be_first": groups["is_first"].sum(),
+                "first": first.agg(", ".join),
+            }
+        )
+        return best.merge(counts, left_on=self.keys, right_index=True).reset_index(drop=True)
 
     def overview(self) -> Overview:
-        """Return win rate, worth and the ranks left open of every system, and what to know of them."""
+        """Return win rate, worth and rank range of every system, with notes."""
+        if self.is_of_topics:
+            best = self.best()[
+                [*self.keys, "system", "win_rate", "win_low", "win_high", "may_be_first", "systems"]
+            ]
+            return Overview(best, ".3f", self.notes)
         shown = self.ranking[["task", "system", "win_rate", "win_low", "win_high", "worth"]].assign(
             ranks=[
                 ranks_in_words(low, high)
@@ -102,6 +149,45 @@ class Ranking(HasSummary):
     def summary(self) -> str:
         """Return the overview as text."""
         return self.overview().as_text()
+
+
+def best_in_words(best: pd.DataFrame) -> str:
+    """Say in how many topics the best system is known, from the rows of `Ranking.best`."""
+    alone = int((best["may_be_first"] == 1).sum())
+    all_open = int((best["may_be_first"] == best["systems"]).sum())
+    some = len(best) - alone - all_open
+    said = [
+        f"in {some:,} several may be the best" if some else "",
+        f"in {all_open:,} these judgments do not tell" if all_open else "",
+    ]
+    return (
+        "; ".join([f"The best is known in {alone:,} of {pluralise(len(best), 'topic')}", *filter(None, said)])
+        + "."
+    )
+
+
+def shared_notes(notes: Sequence[tuple[str, str]], within: Literal["topic"] | None) -> list[str]:
+    """Return `LABEL: NOTE` of each note; where topics were ranked, each kind of note once, with how many topics have it.
+
+    Parameters
+    ----------
+    notes : sequence of (str, str)
+        Label of the ranking, and a sentence on it. Sentences with the same name in brackets at the end, or without a name and with
+        the same words but for numbers, are of one kind.
+    within : 'topic' or None
+        Whether topics were ranked, each for itself.
+    """
+    if within is None:
+        return [f"{label}: {note}" for label, note in notes]
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for label, note in notes:
+        name = re.search(r"\((\w+)\)[^()]*$", note)
+        kinds.setdefault(name[1] if name else re.sub(r"[\d.,]+", "", note), []).append((label, note))
+    return [
+        f"{label}: {note}" if len(alike) == 1 else f"{len(alike)} topics, such as {label}: {note}"
+        for alike in kinds.values()
+        for label, note in alike[:1]
+    ]
 
 
 def ranks_in_words(low: int, high: int) -> str:
@@ -165,6 +251,7 @@ def write_ranking(
         "notes": list(ranking.notes),
         "too_few": dict(ranking.too_few),
         "knows_workers": ranking.knows_workers,
+        "within": ranking.within,
     }
     for name, text in texts.items():
         write_atomically(folder / name, text)
@@ -191,14 +278,21 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         return None
     record = _record(folder / RECORD)
     check_unchanged(folder / RECORD, record.get("files"), (RANKING, DUELS), command="prefcal rank")
+    within = record.get("within")
+    columns, of_duels = (_with_topic(each, within) for each in (RANKING_COLUMNS, DUEL_COLUMNS))
     return Ranking(
-        ranking=_frame(folder / RANKING, RANKING_COLUMNS),
-        duels=_frame(folder / DUELS, DUEL_COLUMNS),
+        ranking=_frame(folder / RANKING, columns),
+        duels=_frame(folder / DUELS, of_duels),
         level=record["level"],
         notes=tuple(record["notes"]),
         too_few=dict(record.get("too_few", {})),
         knows_workers=bool(record.get("knows_workers", True)),
+        within=within,
     )
+
+
+def _with_topic(columns: tuple[str, ...], within: str | None) -> tuple[str, ...]:
+    return columns if within is None else (columns[0], within, *columns[1:])
 
 
 def _record(path: Path) -> dict[str, Any]:

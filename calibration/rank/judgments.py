@@ -53,6 +53,8 @@ class JudgedSystems:
         By whom; None where that is not known.
     has_drawn_sides : bool
         Who stood on which side was drawn by lot.
+    fixed_topic : str or None
+        The one topic that all judgments are of, where each topic is ranked for itself; None where topics are a sample.
     """
 
     task: str
@@ -63,11 +65,17 @@ class JudgedSystems:
     topic: Ints
     worker: Ints | None
     has_drawn_sides: bool = True
+    fixed_topic: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The task, and the topic where it is fixed."""
+        return self.task if self.fixed_topic is None else f"{self.task}, {self.fixed_topic}"
 
     @cached_property
     def crossing(self) -> CrossedClusters:
-        """Who judged what."""
-        return CrossedClusters(self.topic, self.worker)
+        """Clusters of the judgments by topic and worker."""
+        return CrossedClusters(self.topic, self.worker, is_topic_fixed=self.fixed_topic is not None)
 
     @property
     def is_tie(self) -> Bools:
@@ -118,6 +126,7 @@ def tasks_judged(
     exclude: bool = True,
     complete_only: bool = False,
     study: StudyRecord | None = None,
+    by_topic: bool = False,
 ) -> Iterator[JudgedSystems]:
     """Yield the judgments of every task that has one that counts, in alphabetical order.
 
@@ -131,6 +140,8 @@ def tasks_judged(
         Leave out workers who did not complete the study too.
     study : StudyRecord or None
         study.json of the tables, which says of which tasks the sides were drawn by lot; without it, of none.
+    by_topic : bool
+        Yield those of every task and topic, the topic fixed.
 
     Raises
     ------
@@ -142,15 +153,20 @@ def tasks_judged(
         if not knows_workers(preferences):
             raise input_fault(WORKERS_UNKNOWN, cure="count everybody's judgments")
         preferences = preferences[preferences["worker"].isin(completed(workers))]
-    for task, rows in counted_judgments(preferences, workers=workers, exclude=exclude).groupby(
-        "task", observed=True
-    ):
-        drawn = study is not None and study.drew_sides(str(task))
-        yield _judgments(str(task), rows, has_drawn_sides=drawn)
+    counted = counted_judgments(preferences, workers=workers, exclude=exclude)
+    for key, rows in counted.groupby(["task", "topic"] if by_topic else ["task"], observed=True):
+        task, topic = str(key[0]), str(key[1]) if by_topic else None
+        drawn = study is not None and study.drew_sides(task)
+        yield _judgments(task, rows, has_drawn_sides=drawn, fixed_topic=topic)
 
 
-def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> JudgedSystems:
-    """Return the judgments of a task, ordered by topic and worker: sums over both then read memory in order."""
+def _judgments(
+    task: str, rows: pd.DataFrame, *, has_drawn_sides: bool, fixed_topic: str | None = None
+) -> JudgedSystems:
+    """Return the judgments of a task, ordered by topic and worker.
+
+    Sums over both then read memory in order.
+    """
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
     choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
     worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None
@@ -164,6 +180,7 @@ def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> Judge
         topic=topic[order],
         worker=None if worker is None else worker[order],
         has_drawn_sides=has_drawn_sides,
+        fixed_topic=fixed_topic,
     )
 
 

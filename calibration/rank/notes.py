@@ -1,4 +1,7 @@
-"""What to know of a ranking before using its numbers, one sentence each; the names in brackets are the same in every command."""
+"""Notes on a ranking, one sentence each, with names common to all commands.
+
+The names stand in brackets.
+"""
 
 from collections.abc import Iterator
 
@@ -11,50 +14,67 @@ from calibration.inference.sides import SideAdjustment
 from calibration.rank.crossed import StandardErrors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
 from calibration.rank.worths import Worths
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, MIN_EFFECTIVE
 from metrics.arrays import Floats, Ints
 from metrics.errors import join_names, pluralise
 
 FEW_WORKERS = 8
-"""Fewer people, or effectively fewer, are few (few_workers)."""
+"""Smallest (effective) number of people without note few_workers."""
 UNEVEN = 0.01
-"""Chance of sides as uneven as these, over all systems of a task, below which they were not drawn evenly."""
+"""Smallest chance of sides as uneven as these without a note.
+
+Over all systems of a task.
+"""
 _WORDS = {3: "three", 4: "four"}
 
 
 def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
-    """Say that there are too few people or topics for any interval, with their number and the largest share; nothing where not."""
+    """Return why people or topics are too few for any interval, or an empty string."""
+    return "; ".join(sentence for sentence, _ in _scarcities(judged, rates))
+
+
+def _scarcities(judged: JudgedSystems, rates: JudgedShares) -> list[tuple[str, str]]:
+    """Return sentence and name of each note about too few people or topics."""
     if not rates.influence.is_few.all():
-        return ""
-    scarce = []
+        return []
+    if judged.fixed_topic is not None and judged.worker is None:
+        return [
+            (
+                "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead",
+                "",
+            )
+        ]
+    scarcities = []
     if judged.worker is not None:
         people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
-        scarce += [people] if people else []
-    topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
-    scarce += [topics] if topics else []
-    if not scarce:  # each system has too few of one or the other
-        scarce = [
-            f"every system has fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics (few_workers, few_topics)"
-        ]
-    return "; ".join(scarce)
+        scarcities += [(people, "few_workers")] if people else []
+    if judged.fixed_topic is None:
+        topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
+        scarcities += [(topics, "few_topics")] if topics else []
+    if scarcities:
+        return scarcities
+    least = _WORDS[MIN_CLUSTERS]
+    if judged.fixed_topic is not None:
+        return [(f"every item has fewer than {least} people", "few_workers")]
+    # each system has too few of one or the other
+    return [(f"every system has fewer than {least} people or topics", "few_workers, few_topics")]
 
 
 def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
-    """Say how many clusters there are, where they are too few."""
+    """Return why the clusters of one kind are too few, or an empty string."""
     share = np.bincount(cluster) / len(cluster)
-    count = pluralise(len(share), single, plural)
-    least, name = float(effective.max()), "few_workers" if single == "person" else "few_topics"
+    count, least = pluralise(len(share), single, plural), float(effective.max())
     verb = "judged" if single == "person" else f"{'was' if len(share) == 1 else 'were'} judged"
     largest = f"{100 * share.max():.0f} % of the judgments"
-    if len(share) < FEWEST_CLUSTERS:
+    if len(share) < MIN_CLUSTERS:
         of_largest = "" if len(share) == 1 else f", {largest} by one" * (single == "person")
         of_largest = of_largest or ("" if len(share) == 1 else f", {largest} on one")
-        return f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[FEWEST_CLUSTERS]} are needed; {name})"
-    if least < FEWEST_EFFECTIVE:
+        return f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[MIN_CLUSTERS]} are needed)"
+    if least < MIN_EFFECTIVE:
         whose = f"one of them gave {largest}" if single == "person" else f"one of them has {largest}"
         return (
             f"{count} {verb}, but {whose}, so they count as {least:.1f}: too few to say who is ahead"
-            f" ({_WORDS[int(FEWEST_EFFECTIVE)]} of equal load are needed; {name})"
+            f" ({_WORDS[int(MIN_EFFECTIVE)]} of equal load are needed)"
         )
     return ""
 
@@ -66,16 +86,19 @@ def notes_on(
     met: Duels,
     adjustment: SideAdjustment | None,
 ) -> Iterator[str]:
-    """Yield what to know of the win rates and duels of a task."""
+    """Yield notes on the win rates and duels of a task."""
     few = rates.influence.is_few
     if few.all():
-        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open"
+        names = ", ".join(name for _, name in _scarcities(judged, rates))
+        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open ({names})"
     else:
         yield from _on_few(judged, rates, met)
     if not is_balanced(judged):
-        yield "not every couple was judged on every topic; win rates are over those that were (unbalanced)"
+        where = "" if judged.fixed_topic is not None else " on every topic"
+        yield f"not every couple was judged{where}; win rates are over those that were (unbalanced)"
     if (np.isnan(errors.df) & ~few).any():
-        yield "where there is no interval, all topics are alike: too little data to say, not certainty"
+        alike = "all topics are alike" if judged.fixed_topic is None else "everybody agreed"
+        yield f"where there is no interval, {alike}: too little data to say, not certainty"
     if adjustment is not None:
         yield from _on_sides(judged, adjustment)
     elif not judged.has_drawn_sides:
@@ -87,11 +110,13 @@ def notes_on(
 
 
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
-    """Yield what is too few for some estimates, and whether people are few for all."""
+    """Yield notes on estimates with too few topics or people."""
     few, few_duels = rates.influence.is_few, met.shares.influence.is_few
-    limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    limit = f"fewer than {_WORDS[MIN_CLUSTERS]} people or topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     if judged.worker is None:
-        limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+        limit = f"fewer than {_WORDS[MIN_CLUSTERS]} topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
+    elif judged.fixed_topic is not None:
+        limit = limit.replace("people or topics", "people")
     if few.any():
         names = [judged.systems[place] for place in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"
@@ -113,7 +138,7 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
 
 
 def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
-    """Yield how many judgments repeat an earlier one of the same person, couple and topic."""
+    """Yield a note on repeated judgments of the same person, pair and topic."""
     if judged.worker is None:
         return
     couples = len(judged.systems) ** 2
@@ -128,7 +153,7 @@ def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
 
 
 def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str]:
-    """Yield what was done about sides that nobody knows to have been drawn by lot."""
+    """Yield a note on the treatment of sides that may not have been drawn by lot."""
     if not adjustment.is_separable:
         why = (
             "all answers for a side are for the same one"
@@ -153,7 +178,10 @@ def _same_side(judged: JudgedSystems) -> bool:
 
 
 def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
-    """Name a system that stood on one side always, or more often than chance would have it."""
+    """Yield a note on a system that stood on one side more often than by chance.
+
+    Or always.
+    """
     systems = len(judged.systems)
     on_left = np.bincount(judged.left, minlength=systems)
     shown = on_left + np.bincount(judged.right, minlength=systems)
@@ -170,7 +198,7 @@ def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
 
 
 def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjustment | None) -> Iterator[str]:
-    """Yield why there are no worths, or why they have no side effect."""
+    """Yield notes on missing worths, or worths without a side effect."""
     if worths is None:
         yield f"no worths: {why_none}"
     elif np.isnan(worths.side):

@@ -1,7 +1,7 @@
-"""The ranking of the systems of each task: win rates, worths, the ranks left open, and all duels, as frames."""
+"""Ranking of the systems of each task by preferences, as frames."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
-from calibration.rank.folder import Ranking
+from calibration.rank.folder import Ranking, shared_notes
 from calibration.rank.judgments import (
     Duels,
     JudgedSystems,
@@ -21,6 +21,7 @@ from calibration.rank.judgments import (
 )
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.people import people_tables
 from calibration.tables.preferences import counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
@@ -34,6 +35,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     tables: Mapping[str, pd.DataFrame],
     *,
     task: str | None = None,
+    within: Literal["topic"] | None = None,
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
@@ -50,8 +52,10 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         With preferences, and workers where there are exclusions; unfiltered.
     task : str, optional
         Only this task.
+    within : 'topic', optional
+        Rank the systems or items of each topic for itself: topics are fixed, and intervals are over people.
     level : float
-        Of every interval, and of all ranks of a task at once.
+        Of every interval, and of all ranks of a task, or of a topic, at once.
     exclude : bool
         Leave out excluded workers; withdrawn ones and validation repeats never count.
     complete_only : bool
@@ -77,18 +81,23 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
             path=place,
             cure="only tasks of pairs are ranked",
         )
+    tables = people_tables(tables)
     checks = checks or VoteChecks(tables=tables, exclude=exclude, complete_only=complete_only)
     same = checks.same
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     if same_answers == "one-cluster":
         tables = one_cluster(votes, same)
-    judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only, study=study))
+    judged = list(
+        tasks_judged(
+            tables, exclude=exclude, complete_only=complete_only, study=study, by_topic=within == "topic"
+        )
+    )
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
     if task is not None:
-        named = [one for one in judged if one.task == task]
+        named = [each for each in judged if each.task == task]
         if not named:
-            known = ", ".join(one.task for one in judged)
+            known = ", ".join(dict.fromkeys(each.task for each in judged))
             raise input_fault(
                 f"no preference of task {task!r} counts", path=place, cure=f"name one of {known}"
             )
@@ -96,54 +105,62 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     connected, notes = _connected(judged, place)
     counted = counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"]
     notes += [
-        f"{each.task}: {finding.sentence.removesuffix('.')} ({finding.name})"
-        for each in connected
+        f"{name}: {finding.sentence.removesuffix('.')} ({finding.name})"
+        for name in dict.fromkeys(each.task for each in connected)
         for finding in (
-            *([checks.stopping[each.task]] if each.task in checks.stopping else ()),
-            *check_judges(counted[counted["task"] == each.task]),
+            *([checks.stopping[name]] if name in checks.stopping else ()),
+            *check_judges(counted[counted["task"] == name]),
         )
     ]
     notes += names_in_two_cases(tables["preferences"])
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
-    ranked = {each.task: _ranked(each, level) for each in connected}
+    if len(connected) == 1:
+        ranked = {connected[0].task: _ranked(connected[0], level)}
+    else:
+        ranked = {each.label: _ranked(each, level) for each in connected}
+    about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
         duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
         level=level,
-        notes=(*notes, *(note for each in ranked.values() for note in each.notes)),
-        too_few={task: each.too_few for task, each in ranked.items() if each.too_few},
+        notes=(*notes, *shared_notes(about_each, within)),
+        too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
         knows_workers=all(each.worker is not None for each in connected),
+        within=within,
     )
 
 
 def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSystems], list[str]]:
-    """Return the tasks whose systems comparisons connect, and say which others are left out.
+    """Return the tasks whose systems are connected, and notes on the others.
 
     Raises
     ------
     InputError
         If no task is left.
     """
-    faults = {each.task: _apart(each, groups) for each in judged if (groups := unconnected(each))}
+    faults = {each.label: _apart(each, groups) for each in judged if (groups := unconnected(each))}
     if len(faults) == len(judged):
         raise InputError([Fault(problem=problem, cure=cure, path=place) for problem, cure in faults.values()])
-    return [each for each in judged if each.task not in faults], [
+    return [each for each in judged if each.label not in faults], [
         f"{problem}; it is left out" for problem, _ in faults.values()
     ]
 
 
 def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
-    """Return the problem of a task with unconnected systems or items, and its cure."""
+    """Return the problem of a task with unconnected systems or items, with a hint."""
     topics = int(judged.topic.max()) + 1
     places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
     items = len(judged.systems)
     if len(np.unique(places)) == items and topics > 1:  # each was judged on one topic alone
         what = f"its {items:,} items belong to one of {topics:,} topics each, and items of different topics never meet"
-        return f"task {judged.task}: {what}, so they have no common order", "make a task of each topic"
+        return (
+            f"task {judged.task}: {what}, so they have no common order",
+            "rank each topic for itself: --within topic",
+        )
     return (
-        f"task {judged.task}: no comparison connects the systems {groups}, so they have no common order",
+        f"task {judged.label}: no comparison connects the systems {groups}, so they have no common order",
         "collect judgments between the groups, or make a task of each",
     )
 
@@ -172,7 +189,7 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
     rank_low, rank_high = ranks_left_open(rates.value, variances, level)
     errors = variances.of_each().errors()
     columns = {
-        "task": judged.task,
+        **_keys(judged),
         "system": judged.systems,
         "topics": rates.topics,
         "judgments": rates.judgments,
@@ -190,19 +207,27 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
     return _RankedTask(
         ranking=pd.DataFrame(columns).iloc[best_first],
         duels=_duel_rows(judged, met, level, known=not few),
-        notes=[f"{judged.task}: {note}" for note in notes],
+        notes=notes,
         too_few=few,
     )
 
 
+def _keys(judged: JudgedSystems) -> dict[str, str]:
+    """Return the columns that say what a row of a ranking is about."""
+    return {"task": judged.task} | ({} if judged.fixed_topic is None else {"topic": judged.fixed_topic})
+
+
 def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank of each win rate that intervals of all differences at once allow."""
+    """Return the best and worst rank of each win rate.
+
+    Those that intervals of all differences at once allow.
+    """
     reach = variances.of_differences().errors().simultaneous_reach(level, len(value))
     return rank_ranges(above_at_once(value, reach))
 
 
 def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
-    """Return the worths, or why there are none."""
+    """Return the worths, or why they are missing."""
     why = no_worths(judged)
     if why:
         return None, why
@@ -240,7 +265,10 @@ def _with_ends(
 
 
 def _duel_rows(judged: JudgedSystems, met: Duels, level: float, *, known: bool) -> pd.DataFrame:
-    """Return every duel of a task; p is that of a share of one half. Nothing but shares where people or topics are too few."""
+    """Return the rows of every duel of a task.
+
+    p is that of a share of one half. Nothing but shares where people or topics are too few.
+    """
     errors = met.shares.influence.variances().errors()
     if not known:
         errors = errors.unknown()
@@ -248,7 +276,7 @@ def _duel_rows(judged: JudgedSystems, met: Duels, level: float, *, known: bool) 
     names = np.array(judged.systems, dtype=object)
     return pd.DataFrame(
         {
-            "task": judged.task,
+            **_keys(judged),
             "system_a": names[met.first],
             "system_b": names[met.second],
             "judgments": met.shares.judgments,

@@ -1,4 +1,6 @@
-"""Worths of systems: Davidson's model of preferences with ties and a side effect, over all topics.
+"""Worths of systems by Davidson's model, with ties and a side effect.
+
+Over all topics.
 
 Of a judgment with system l on the left and r on the right (Davidson 1970; the side effect as Davidson and Beaver 1977):
 
@@ -21,7 +23,7 @@ from metrics.errors import join_names
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Worths:
-    """The fitted model.
+    """Fitted log worths of systems, with side and ties.
 
     Attributes
     ----------
@@ -82,7 +84,9 @@ def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
 
 
 def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
-    """Fit the worths of systems for which `no_worths` has nothing to say.
+    """Fit the worths of systems whose worths are finite.
+
+    Those for which `no_worths` has nothing to say.
 
     Parameters
     ----------
@@ -121,7 +125,10 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
 
 
 def _model(judged: JudgedSystems) -> tuple[ChoiceModel, Ints]:
-    """Return the model without a side, a row for each kind of judgment, and the kind of each judgment."""
+    """Return the model without a side, and the kind of each judgment.
+
+    It has a row for each kind of judgment.
+    """
     systems = len(judged.systems)
     kind, keys = pd.factorize(
         (judged.left * systems + judged.right) * 3 + np.rint(2 * judged.for_left).astype(np.intp)
@@ -140,12 +147,15 @@ def _rank(design: Floats) -> int:
 
 
 def _inverse(information: Floats) -> Floats:
-    """Return the pseudoinverse: worths are known but for a constant."""
+    """Return the pseudoinverse, since worths are known up to a constant."""
     return np.asarray(np.linalg.pinv(information, rcond=1e-11, hermitian=True))
 
 
 def _variances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
-    """Return the sandwich of the worths: scores summed by topic, worker and both, between the information's inverse."""
+    """Return the sandwich of the worths over topics, workers and both.
+
+    Scores summed by each, between the information's inverse.
+    """
     systems, terms = len(judged.systems), model.terms(point)
     by_worth, everywhere = terms.by_u[kind], np.ones(len(kind), dtype=np.intp)
     parameters = [judged.left, judged.right, *(number * everywhere for number in range(systems, len(point)))]

@@ -1,4 +1,4 @@
-"""Agreement among raters beyond chance: Fleiss' kappa and Krippendorff's alpha, for any number of ratings an item.
+"""Fleiss' kappa and Krippendorff's alpha, for any number of ratings an item.
 
 Both are functions of sums over items, so that a bootstrap over clusters of items costs one matrix product, and both
 are undefined (NaN) when every rating is the same. What the items and ratings are is not known here:
@@ -27,8 +27,11 @@ from metrics.arrays import Floats, Ints
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 RESAMPLES = 2000
-FEWEST_WORKERS = 5
-"""Fewer say nothing about other workers: they are then taken as they are."""
+MIN_WORKERS = 5
+"""Smallest number of workers to generalise to others.
+
+Fewer are taken as they are.
+"""
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
@@ -111,7 +114,7 @@ class Ratings:
 
     @property
     def counts(self) -> Floats:
-        """(items, categories) numbers of ratings."""
+        """Number of ratings by item and category, (items, categories)."""
         shape = len(self.cluster), len(self.values)
         place = self.item * shape[1] + self.category
         return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
@@ -122,7 +125,7 @@ class Ratings:
         return int(self.cluster.max()) + 1
 
     def coefficients(self, weights: Floats, counts: Floats | None = None) -> Floats:
-        """Return kappa and alpha when each cluster counts so many times.
+        """Return kappa and alpha with weighted clusters.
 
         Parameters
         ----------
@@ -155,7 +158,7 @@ class Ratings:
 def coefficient_uncertainty(
     ratings: Ratings, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> MappingProxyType[str, StudentT | Replicates]:
-    """Return how far kappa and alpha may be off.
+    """Return the uncertainty of kappa and alpha.
 
     Parameters
     ----------
@@ -178,7 +181,7 @@ def coefficient_uncertainty(
     by_topic = cluster_uncertainty(ratings.coefficients, ratings.clusters, rng=rng, resamples=resamples)
     workers = int(ratings.worker.max()) + 1
     both, pairs = pd.factorize(ratings.cluster[ratings.item] * workers + ratings.worker)
-    if not by_topic or len(pairs) == workers or workers < FEWEST_WORKERS:
+    if not by_topic or len(pairs) == workers or workers < MIN_WORKERS:
         return MappingProxyType({**by_topic})
     by_cluster = _leaving_out(ratings, ratings.cluster[ratings.item])
     by_worker = _leaving_out(ratings, ratings.worker)
@@ -192,7 +195,7 @@ def coefficient_uncertainty(
 
 
 def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
-    """Return the jackknife covariance of kappa and alpha from leaving out groups of ratings."""
+    """Return the jackknife covariance of kappa and alpha over groups of ratings."""
     group = jackknife_groups(code)
     groups = int(group.max()) + 1
     whole, everything = ratings.counts, np.ones((1, ratings.clusters))
@@ -203,7 +206,7 @@ def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
 
 
 def _at_least(cov: Floats, *floors: Floats) -> Floats:
-    """Return a covariance with variances at least those in ``floors``; correlations stay."""
+    """Return a covariance with variances raised to ``floors``; correlations stay."""
     variance = np.max([np.diag(one) for one in (cov, *floors)], axis=0)
     known = np.diag(cov) > 0
     stretch = np.sqrt(np.divide(variance, np.diag(cov), out=np.ones_like(variance), where=known))
@@ -219,7 +222,10 @@ def _rated_twice(counts: ArrayLike) -> Floats:
 
 
 def _fleiss_sums(counts: Floats) -> Floats:
-    """(items, 2 + categories): whether an item counts, its share of agreeing pairs of raters, its ratings."""
+    """Return each item's terms of kappa, (items, 2 + categories).
+
+    Whether an item counts, its share of agreeing pairs of raters, its ratings.
+    """
     n = counts.sum(axis=1)
     counts = counts * (n > 1)[:, None]
     pairs = np.maximum(n * (n - 1), 1)
@@ -241,7 +247,10 @@ def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
 
 
 def _coincidences(counts: Floats) -> Floats:
-    """(items, categories, categories): o_ck of each item, 0 for an item with fewer than two ratings."""
+    """Return coincidences o_ck of each item, (items, categories, categories).
+
+    0 for an item with fewer than two ratings.
+    """
     n = counts.sum(axis=1)
     pairs = counts[:, :, None] * counts[:, None, :]
     each = np.arange(counts.shape[1])
@@ -260,7 +269,10 @@ def _alpha_of(together: Floats, metric: Metric, values: Floats) -> Floats:
 
 
 def _distance(n_c: Floats, metric: Metric, values: Floats) -> Floats:
-    """(b, categories, categories) squared distances; the ordinal one depends on how often each category is used."""
+    """Return squared distances of categories, (b, categories, categories).
+
+    The ordinal one depends on how often each category is used.
+    """
     if metric == "nominal":
         return np.broadcast_to(1.0 - np.eye(len(values)), (len(n_c), len(values), len(values)))
     place = n_c.cumsum(axis=1) - n_c / 2 if metric == "ordinal" else np.broadcast_to(values, n_c.shape)

@@ -1,4 +1,6 @@
-"""Worker consistency: how far pairs shown a second time are answered alike, beyond what habit alone would give.
+"""Consistency of workers on repeated pairs, beyond that of habit alone.
+
+How far pairs shown a second time are answered alike.
 
 The share of consistent repeats says little by itself: whoever clicks left or right by lot is consistent half of the
 time, whoever always clicks `equally good` every time. So each worker's share is held against that of somebody with the
@@ -27,10 +29,11 @@ from calibration.raters.measure import RaterMeasure
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical_kappa")
 CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})
-"""Who does not look -> how often a repeat with swapped sides is consistent all the same."""
+"""Consistency on swapped repeats of people who do not look, by habit."""
 RESAMPLES = 2000
 MIN_CONSISTENCY = 0.4
 _EQUAL = ("equally_good", "equally_bad")
@@ -44,7 +47,7 @@ def fit_consistency(
     min_consistency: float = MIN_CONSISTENCY,
     resamples: int = RESAMPLES,
 ) -> RaterMeasure:
-    """Measure the consistency of all workers together.
+    """Estimate the consistency of all workers together.
 
     share = sum_w k_w / sum_w n_w,  kappa = sum_w (k_w - chance_w n_w) / sum_w (n_w - chance_w n_w)
 
@@ -138,7 +141,7 @@ def consistency_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) ->
 
 
 def repeats(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Return every validation repeat with what was answered, and what habit alone would give.
+    """Return every validation repeat with its answers, and the chance by habit alone.
 
     Returns
     -------
@@ -174,7 +177,7 @@ def repeats(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CONSISTENCY) -> float:
-    """Return how often somebody whose repeats are consistent with probability ``share`` passes the rule.
+    """Return the probability to pass the rule at a given consistency ``share``.
 
     P(X / n >= min_consistency),  X ~ Binomial(n, share)
 
@@ -185,7 +188,10 @@ def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CO
 
 
 def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
-    """Return the exact interval of a share (Clopper and Pearson 1934): 0 and 1 where nothing else was seen."""
+    """Return the exact interval of a share (Clopper and Pearson 1934).
+
+    0 and 1 where nothing else was seen.
+    """
     seen, tried, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
     low = betaincinv(np.maximum(seen, 1), tried - np.maximum(seen, 1) + 1, tail)
     high = betaincinv(np.minimum(seen, tried - 1) + 1, tried - np.minimum(seen, tried - 1), 1 - tail)
@@ -193,7 +199,10 @@ def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[F
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Return worker -> numbers of first answers by option; the crowd's for a worker with fewer than two."""
+    """Return the numbers of first answers by option, of each worker.
+
+    The crowd's for a worker with fewer than two.
+    """
     first = preferences["validation_of"].isna().to_numpy()
     worker, workers = pd.factorize(preferences["worker"][first], sort=True)
     option = pd.Index(_OPTIONS).get_indexer(preferences["choice"][first])
@@ -205,7 +214,10 @@ def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def _chance(answers: Floats, swapped: "pd.Series[bool]") -> tuple[Floats, Floats]:
-    """Return how often a repeat is consistent, and identical, by habit: (n, 4) numbers of answers -> (n,) each."""
+    """Return the chances of consistent and identical repeats by habit.
+
+    (n, 4) numbers of answers -> (n,) each.
+    """
     left, right, good, bad = answers.T
     n = answers.sum(axis=1)
     again = left * (left - 1) + right * (right - 1)
@@ -215,13 +227,19 @@ def _chance(answers: Floats, swapped: "pd.Series[bool]") -> tuple[Floats, Floats
 
 
 def _sums(rows: pd.DataFrame, worker: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Floats:
-    """(workers, 5): repeats, consistent ones, those by chance, identical ones, those by chance."""
+    """Return each worker's sums over repeats, (workers, 5).
+
+    Repeats, consistent ones, those by chance, identical ones, those by chance.
+    """
     columns = rows[["consistent", "chance", "identical", "chance_identical"]].to_numpy(np.float64)
     return np.stack([np.bincount(worker), *(np.bincount(worker, one) for one in columns.T)], axis=1)
 
 
 def _coefficients(sums: Floats) -> Floats:
-    """(b, 5) sums over workers -> (b, 4) values of `NAMES`; kappa is NaN where chance leaves nothing to find."""
+    """Convert (b, 5) sums over workers to (b, 4) values of `NAMES`.
+
+    kappa is NaN where chance leaves nothing to find.
+    """
     n = sums[:, :1]
     share, chance = sums[:, [1, 3]] / n, sums[:, [2, 4]] / n
     room = np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
@@ -232,7 +250,10 @@ def _coefficients(sums: Floats) -> Floats:
 def _uncertainty(
     sums: Floats, resamples: int, rng: np.random.Generator
 ) -> MappingProxyType[str, StudentT | Replicates]:
-    """Return the jackknife and the bootstrap over workers; nothing where nobody was ever inconsistent."""
+    """Return the jackknife and the bootstrap over workers.
+
+    Nothing where nobody was ever inconsistent.
+    """
     if (sums[:, 1] == sums[:, 0]).all():
         return MappingProxyType({})
     return cluster_uncertainty(
@@ -243,11 +264,11 @@ def _uncertainty(
 def _diagnostics(sums: Floats, min_consistency: float) -> Iterator[Diagnostic]:
     typical = int(np.median(sums[:, 0]))
     passing = ", ".join(
-        f"{who} {pass_probability(typical, share, min_consistency):.0%}" for who, share in CLICKS.items()
+        f"{who} {percent(pass_probability(typical, share, min_consistency))}" for who, share in CLICKS.items()
     )
     yield info(
         "passing_by_chance",
-        f"With {typical} repeats, 'at least {min_consistency:.0%} consistent' is passed by somebody who clicks {passing} "
+        f"With {typical} repeats, 'at least {percent(min_consistency)} consistent' is passed by somebody who clicks {passing} "
         "of the time.",
     )
     if (sums[:, 1] == sums[:, 0]).all():

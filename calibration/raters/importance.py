@@ -1,4 +1,6 @@
-"""How far assessors agree on the importance of iUnits: quadratic weighted kappa and Krippendorff's alpha.
+"""Agreement of assessors on the importance of iUnits: kappa and alpha.
+
+Quadratic weighted kappa and Krippendorff's alpha.
 
 Kappa is of two assessors, 1 - mean_i (x_i - y_i)^2 / mean_ij (x_i - y_j)^2 (Cohen 1968); of more it is the mean over pairs of assessors, each with the iUnits that both
 rated, weighted by their number. Alpha takes assessors as a crowd without names. The unit of the intervals is the topic: kappa's
@@ -23,14 +25,16 @@ from metrics.arrays import Floats, Indices
 
 KAPPA, ALPHA = "importance_weighted_kappa", "importance_alpha"
 ITEM = ["topic", "intent", "iunit"]
-MOST_CATEGORIES = 50
+MAX_CATEGORIES = 50
 _CELLS_AT_ONCE = 4_000_000
 
 
 def fit_importance(
     ratings: pd.DataFrame, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> RaterMeasure:
-    """Measure how far assessors agree on importance; the importance itself is `calibration.fit.collection_files.mean_importance`.
+    """Estimate the weighted kappa of assessors on importance.
+
+    The importance itself is `calibration.fit.collection_files.mean_importance`.
 
     Parameters
     ----------
@@ -82,7 +86,9 @@ def fit_importance(
 def fit_importance_alpha(
     ratings: pd.DataFrame, *, metric: Metric, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> RaterMeasure:
-    """Measure how far assessors agree on importance, with the ratings as names, as an order or as numbers.
+    """Estimate Krippendorff's alpha of assessors on importance.
+
+    With the ratings as names, as an order or as numbers.
 
     Parameters
     ----------
@@ -108,7 +114,7 @@ def fit_importance_alpha(
     """
     several = _rated_twice(ratings)
     category, values = pd.factorize(several["rating"], sort=True)
-    if len(values) > MOST_CATEGORIES:
+    if len(values) > MAX_CATEGORIES:
         raise NotIdentifiedError(f"there are {len(values)} different ratings: so many are no categories")
     item = several.groupby(ITEM).ngroup().to_numpy(np.intp)
     cluster = np.zeros(int(item.max()) + 1, dtype=np.intp)
@@ -146,7 +152,9 @@ def _second(both: StudentT | Replicates) -> StudentT | Replicates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Crossed:
-    """Sums over the iUnits of one topic that the same two assessors rated, and over all iUnits of one topic.
+    """Sums over iUnits by topic, of each pair of assessors and of all.
+
+    A pair's are over the iUnits that both rated.
 
     Attributes
     ----------
@@ -173,7 +181,10 @@ class _Crossed:
         return int(self.pair.max()) + 1
 
     def coefficients(self, weights: Floats) -> Floats:
-        """(b, topics) -> (b, 2): mean weighted kappa of pairs of assessors, and alpha."""
+        """Return kappa and alpha of weighted topics: (b, topics) -> (b, 2).
+
+        Mean weighted kappa of pairs of assessors, and alpha.
+        """
         step = max(1, _CELLS_AT_ONCE // self.sums.size)
         kappas = [self._mean_kappa(weights[at : at + step]) for at in range(0, len(weights), step)]
         n, total, squares, within = (weights @ self.of_topic).T
@@ -236,7 +247,7 @@ def _pair_sums(x: Floats, y: Floats) -> Floats:
 
 
 def _kappas(sums: Floats) -> Floats:
-    """(..., 6) sums -> (...) kappas, NaN where nothing varies."""
+    """Return kappas from sums, (..., 6) -> (...), NaN where nothing varies."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         seen = (xx + yy - 2 * xy) / n

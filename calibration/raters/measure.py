@@ -1,4 +1,4 @@
-"""The result of every measure of workers and raters."""
+"""Result of a measure of workers and raters."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ from calibration.inference.results import CalibrationResult
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RaterMeasure(CalibrationResult):
-    """A measure of care or consent, with what its intervals take as sampled.
+    """Measure of raters, with what its intervals take as sampled.
 
     Attributes
     ----------

@@ -1,21 +1,11 @@
-"""What preferences tell of the people who gave them: how far they agree, and how far they lean to one side.
-
-How far people agree with each other on which summary is better: Fleiss' kappa and Krippendorff's alpha of preferences.
+"""Agreement of workers on preferences: Fleiss' kappa and Krippendorff's alpha.
 
 The item is a pair of systems of one task and topic, its category who is better: one system, the other, or neither
 (or, with four options, both good or both bad). Sides are taken back, validation repeats are left out. Intervals have the
 topic as their unit, because pairs of a topic share its summaries and its judges; where workers judge several topics,
 they have the worker as a unit too.
-
-Position bias: how far people lean to one side of the screen when they choose one.
-
-An intercept-only logit of left against right among the answers for one side, with the covariance clustered by worker, or by topic
-where who judged is not known.
-Validation repeats do not count. Where sides are drawn by lot for every judgment a lean is noise; where a pair was always
-shown the same way round it cannot be told from a liking for the systems that stood there (`calibration.checks.uneven_sides`).
 """
 
-import math
 from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Literal
@@ -23,21 +13,19 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from calibration.inference.results import LEVEL, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import Scale, StudentT
+from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.raters.agreement import (
-    FEWEST_WORKERS,
+    MIN_WORKERS,
     RESAMPLES,
     Ratings,
     coefficient_uncertainty,
     fleiss_kappa,
 )
-from calibration.raters.consistency import clopper_pearson
 from calibration.raters.measure import RaterMeasure
 from calibration.tables.preferences import judged_pairs, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.agreement import QueryMean, mean_by_query
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 FLEISS, KRIPPENDORFF = "preference_fleiss_kappa", "preference_krippendorff_alpha"
 _CATEGORIES = {
@@ -53,7 +41,7 @@ def fit_rater_agreement(
     options: Literal[3, 4] = 3,
     resamples: int = RESAMPLES,
 ) -> RaterMeasure:
-    """Measure how far judges of the same pair agree beyond chance.
+    """Estimate the agreement of judges of the same pair beyond chance.
 
     Parameters
     ----------
@@ -128,7 +116,10 @@ def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
 
 
 def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | None:
-    """Return (pairs, options) counts of left, right and equal; None where a pair was shown both ways round."""
+    """Return counts of left, right and equal, (pairs, options), or None.
+
+    None where a pair was shown both ways round.
+    """
     rows = preferences[preferences["validation_of"].isna()]
     sides = resolved_sides(rows)
     couple = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
@@ -153,7 +144,7 @@ def _diagnostics(ratings: Ratings, displayed_sides: Floats | None) -> Iterator[D
         same = (per_pair == most).mean()
         yield info(
             "unequal_raters",
-            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {same:.0%} of them {most}.",
+            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {percent(same)} of them {most}.",
         )
     if ratings.clusters == 1:
         yield warning(
@@ -162,7 +153,7 @@ def _diagnostics(ratings: Ratings, displayed_sides: Floats | None) -> Iterator[D
         )
     crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
     if crossed > 1:
-        few = int(ratings.worker.max()) + 1 < FEWEST_WORKERS
+        few = int(ratings.worker.max()) + 1 < MIN_WORKERS
         yield info(
             "crossed_workers",
             f"A worker judged {crossed:.1f} topics on average: "
@@ -180,117 +171,3 @@ def _on_complete(displayed_sides: Floats, most: int) -> str:
     if len(complete) == len(displayed_sides):
         return ""
     return f", and {fleiss_kappa(complete):.4f} on the {len(complete)} of {len(displayed_sides)} pairs with {most} judgments"
-
-
-NAME = "left_share"
-
-
-def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> RaterMeasure:
-    """Measure how often people who choose a side choose the left one.
-
-    logit P(left) = b;  Var(b) = W / (W - 1) sum_w (sum_j (y_wj - p))^2 / (n p (1 - p))^2
-
-    over workers w; over topics where who judged is not known.
-
-    Parameters
-    ----------
-    preferences : DataFrame
-        Table preferences.
-    level : float
-        Of the intervals that diagnostics speak of.
-
-    Returns
-    -------
-    RaterMeasure
-        With parameter ``left_share``, kept on the logit scale. Its details: log_odds and log_odds_se, sided (answers for
-        a side), equal_share, and a_left_share: how often the system that comes first in the alphabet stood on
-        the left, which should be one half.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If nobody chose a side.
-    """
-    first = preferences[preferences["validation_of"].isna()]
-    sided = first[first["choice"].isin(["left", "right"])]
-    if sided.empty:
-        raise NotIdentifiedError("nobody chose a side")
-    cluster: Literal["worker", "topic"] = "worker" if knows_workers(first) else "topic"
-    left = mean_by_query((sided["choice"] == "left").to_numpy(np.float64), sided[cluster])
-    share = left.value
-    is_open = 0 < share < 1 and left.standard_error > 0
-    log_odds = math.log(share / (1 - share)) if 0 < share < 1 else math.copysign(math.inf, share - 0.5)
-    error = left.standard_error / (share * (1 - share)) if is_open else math.nan
-    sides = resolved_sides(first)
-    return RaterMeasure(
-        parameters=MappingProxyType({NAME: share}),
-        unit="share",
-        method=f"intercept-only logit, clustered by {cluster}",
-        uncertainty=MappingProxyType(
-            {
-                f"{cluster}_sandwich": StudentT(
-                    centre=np.array([log_odds]),
-                    cov=np.array([[error**2]]),
-                    df=left.units - 1,
-                    scale=Scale.LOGIT,
-                )
-            }
-            if is_open
-            else {}
-        ),
-        n_workers=left.units if cluster == "worker" else None,
-        n_rows=len(sided),
-        sampled=cluster,
-        clusters=left.units,
-        details=MappingProxyType(
-            {
-                "log_odds": log_odds,
-                "log_odds_se": error,
-                "sided": float(len(sided)),
-                "equal_share": 1 - len(sided) / len(first),
-                "a_left_share": float((~sides["is_swapped"]).mean()),
-            }
-        ),
-        diagnostics=tuple(_on_lean(left, level, cluster)),
-    )
-
-
-def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> pd.DataFrame:
-    """Count how often each worker who chose a side chose the left one; validation repeats do not count.
-
-    Returns
-    -------
-    DataFrame
-        One row per worker who chose a side: worker, answers, share, low and high (Clopper and Pearson).
-    """
-    sided = preferences[preferences["validation_of"].isna() & preferences["choice"].isin(["left", "right"])]
-    counts = (sided["choice"] == "left").groupby(sided["worker"]).agg(["sum", "size"])
-    low, high = clopper_pearson(counts["sum"], counts["size"], level)
-    return pd.DataFrame(
-        {
-            "worker": counts.index,
-            "answers": counts["size"].to_numpy(),
-            "share": (counts["sum"] / counts["size"]).to_numpy(),
-            "low": low,
-            "high": high,
-        }
-    )
-
-
-def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic]:
-    low, high = left.confidence_interval(level)
-    if left.value in (0, 1):
-        side = "left" if left.value else "right"
-        yield warning(
-            "one_side_only", f"All {int(left.counts.sum())} answers for a side are for the {side} one."
-        )
-    elif left.units < 2:
-        yield warning(
-            f"one_{cluster}", f"With a single {cluster} nothing is known about others: there is no interval."
-        )
-    elif low > 1 / 2 or high < 1 / 2:
-        yield warning(
-            "position_bias",
-            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {left.value:.0%} of the answers for a side are for "
-            f"the left one, {level:.0%} interval {low:.0%} to {high:.0%}.",
-        )

@@ -1,4 +1,6 @@
-"""Worker quality and agreement among raters: everything about care and consent that the tables can tell.
+"""Report of worker quality: agreement, consistency and position bias.
+
+Everything about care and consent that the tables can tell.
 
 None of it is a parameter of a user model: it stands beside the model, in quality.json. Excluding workers for
 inconsistent answers raises what is measured on the rest, so each number is also said with the excluded workers in.
@@ -19,8 +21,9 @@ from calibration.inference.uncertainty import finite_or_none
 from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
-from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_position_bias, fit_rater_agreement
-from calibration.raters.preferences import NAME as LEFT_SHARE
+from calibration.raters.position_bias import NAME as LEFT_SHARE
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
 from calibration.tables.preferences import counted_tables
 from calibration.user_model.model import ParameterEntry, parameter_frame
 from metrics.results import HasSummary
@@ -30,7 +33,7 @@ FORMAT = "prefcal-quality/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class QualityReport(HasSummary):
-    """What the tables tell about care and consent.
+    """Measures of agreement, consistency and position bias.
 
     Attributes
     ----------
@@ -48,7 +51,10 @@ class QualityReport(HasSummary):
     data: tuple[object, ...] = ()
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
-        """Return name -> estimate, interval, unit, method, counts and diagnostics, as for parameters."""
+        """Return entries by name, as for parameters.
+
+        Estimate, interval, unit, method, counts and diagnostics.
+        """
         return dict(chain.from_iterable(result.entries(level).items() for result in self.results))
 
     def frame(self, level: float = LEVEL) -> pd.DataFrame:
@@ -56,7 +62,7 @@ class QualityReport(HasSummary):
         return parameter_frame(self.entries(level))
 
     def summary(self, level: float = LEVEL) -> str:
-        """Return every number with its interval."""
+        """Return every measure with its interval as text."""
         shown = self.frame(level)[["estimate", "low", "high"]]
         return shown.to_string(float_format="{:.3f}".format) if len(shown) else "no worker quality"
 
@@ -115,7 +121,7 @@ _MEASURES = (
 def quality_report(
     tables: Mapping[str, pd.DataFrame], *, seed: int, level: float = LEVEL, exclude: bool = True
 ) -> QualityReport:
-    """Measure agreement among raters, consistency and position bias.
+    """Estimate agreement among raters, consistency and position bias.
 
     Parameters
     ----------
@@ -154,7 +160,7 @@ def quality_report(
 def _compared(
     result: CalibrationResult, measure: _Measure, everyone: pd.DataFrame, seed: int, level: float
 ) -> CalibrationResult:
-    """Say what the numbers are with the excluded workers in."""
+    """Return the numbers with the excluded workers included, as a sentence."""
     whole = catch_unidentified(lambda: measure.fit(everyone, np.random.default_rng(seed), level))
     if isinstance(whole, FitFailure):
         return result.with_diagnostics(

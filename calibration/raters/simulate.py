@@ -1,4 +1,4 @@
-"""Generators for what raters do: ratings of importance, votes on pairs, repeats answered with care or by habit."""
+"""Simulator of raters: importance, votes on pairs, repeats by care or habit."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,7 +16,9 @@ Texts: TypeAlias = NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessors:
-    """People who rate iUnits from 0 to 4: round(2 + topic + iUnit + lean + noise), cut to the scale.
+    """Simulated assessors who rate iUnits from 0 to 4.
+
+    round(2 + topic + iUnit + lean + noise), cut to the scale.
 
     Attributes
     ----------
@@ -66,7 +68,7 @@ def simulate_importance(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowd:
-    """People who judge pairs, some answers with care, the others by habit.
+    """Simulated judges of pairs, some answers with care, the others by habit.
 
     A pair's shares of votes for the one system, for the other and for equal are Dirichlet around the topic's own shares,
     and these around ``shares``. A careful person has one vote for a pair and repeats it; others click by habit.
@@ -109,7 +111,10 @@ class Crowd:
 
 
 def simulate_judgments(topics: int, pairs: int, crowd: Crowd, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw table preferences: ``pairs`` of each topic, sides drawn by lot, equal options good or bad by lot."""
+    """Draw table preferences: ``pairs`` of each topic, sides drawn by lot.
+
+    Equal options are good or bad by lot.
+    """
     people = crowd.per_pair * (1 if crowd.shared else topics)
     topic, pair, seat = (axis.ravel() for axis in np.indices((topics, pairs, crowd.per_pair)))
     worker = seat if crowd.shared else topic * crowd.per_pair + seat
@@ -138,7 +143,7 @@ def _people_care(crowd: Crowd, people: int, rng: np.random.Generator) -> Floats:
 
 
 def _pair_shares(topics: int, pairs: int, crowd: Crowd, rng: np.random.Generator) -> Floats:
-    """(topics, pairs, 3) shares of votes."""
+    """Draw shares of votes, (topics, pairs, 3)."""
     of_topic = rng.dirichlet(np.array(crowd.shares) * (1 / crowd.topic_spread - 1), topics)
     drawn = rng.standard_gamma(of_topic[:, None, :] * (1 / crowd.pair_spread - 1), (topics, pairs, 3))
     drawn = np.maximum(drawn, 1e-300)
@@ -152,7 +157,7 @@ def _shown(
     swapped: Bools,
     rng: np.random.Generator,
 ) -> tuple[Texts, Bools]:
-    """Return what was clicked, and whether the second system stood on the left."""
+    """Return the clicked options, and whether the second system stood on the left."""
     careful = rng.random(len(vote)) < care
     side = np.where(careful, np.where(swapped, 1 - vote, vote), rng.random(len(vote)) > left)
     equal = np.where(rng.random(len(vote)) < 0.5, "equally_good", "equally_bad")
@@ -166,7 +171,7 @@ def _repeated(
     repeats: int,
     rng: np.random.Generator,
 ) -> list[int]:
-    """Return the judgments that are shown again: so many of each person."""
+    """Return the judgments that are repeated: a number of each person."""
     found: list[int] = []
     for person in range(int(worker.max()) + 1) if repeats else ():
         own = kept[worker[kept] == person]

@@ -1,4 +1,4 @@
-"""The tables between the stages: columns, definitions, files, exclusion, study.json and what it names."""
+"""Tables between the stages: definitions, files, exclusions, study.json, sources."""
 
 from typing import TYPE_CHECKING
 

@@ -64,9 +64,14 @@ class Column:
     blank : bool
         A required column whose cells may be empty.
     all_or_none : bool
-        A column that may be missing, but whose cells are filled in all rows or in none.
+        A column that may be missing, but whose cells are filled in all rows of people or in none
+        (`calibration.tables.people` checks it, since only table workers says who is no person).
+    of_judges : bool
+        A column that only judges that are no people fill in: a file has it only where a row does.
     choices : tuple of str
         The only values allowed; empty if any value is.
+    judge_choices : tuple of str
+        Those that only a judge that is no person may have besides.
     low, high : float or None
         Bounds of a number, inclusive.
     derived : callable or None
@@ -79,7 +84,9 @@ class Column:
     required: bool = False
     blank: bool = False
     all_or_none: bool = False
+    of_judges: bool = False
     choices: tuple[str, ...] = ()
+    judge_choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
     derived: Callable[[pd.DataFrame], "pd.Series[Any]"] | None = None
@@ -129,6 +136,11 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @property
+    def people_names(self) -> tuple[str, ...]:
+        """The headers of a table of people only, in order."""
+        return tuple(column.name for column in self.columns if not column.of_judges)
+
+    @property
     def text_names(self) -> tuple[str, ...]:
         """The text columns that are not part of the key."""
         return tuple(c.name for c in self.columns if c.kind is ColumnType.TEXT and c.name not in self.key)
@@ -161,7 +173,7 @@ _CURES = {
     ColumnType.FLAG: "write true or false",
     ColumnType.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
 }
-_MOST = 2.0**53  # largest whole number of a cell: larger floats have gaps
+_MAX_WHOLE_NUMBER = 2.0**53  # largest whole number of a cell: larger floats have gaps
 _WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
 _TYPO = 0.8  # least similarity (difflib ratio) of a mistyped word to a choice
 
@@ -173,7 +185,7 @@ def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[b
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
 
 
-def misread(text: str, kind: ColumnType) -> tuple[str, str]:
+def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:
     """Return the fault of a cell that is not of this column type, with a hint."""
     if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"
@@ -231,7 +243,7 @@ def parsed(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]",
         floats = numbers.to_numpy()
         is_valid = np.isfinite(floats)
         if kind is ColumnType.INTEGER:
-            is_valid &= (floats == np.floor(floats)) & (np.abs(floats) <= _MOST)
+            is_valid &= (floats == np.floor(floats)) & (np.abs(floats) <= _MAX_WHOLE_NUMBER)
         values = numbers if is_valid.all() else numbers.where(is_valid)
     return values, values.isna().to_numpy(bool)
 
@@ -244,9 +256,9 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
     names = texts[~blank]
-    if blank.any() and (column.all_or_none or column.is_filled):
+    if blank.any() and column.is_filled:
         return None
-    if column.choices and not names.isin(column.choices).all():
+    if column.choices and not names.isin((*column.choices, *column.judge_choices)).all():
         return None
     order = names.argsort()
     code = np.full(len(texts) + 1, -1, dtype=np.int32)

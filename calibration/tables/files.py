@@ -14,19 +14,20 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibration.tables.definition import DTYPES, Column, Table, choice_cure, converted, misread, sound_names
-from calibration.tables.raw_files import (
-    SUFFIXES,
-    LineNumbers,
-    blocks,
-    by_name,
-    closest_known_name,
-    ignored_files,
-    raw_csv,
-    raw_parquet,
+from calibration.tables.definition import (
+    DTYPES,
+    Column,
+    Table,
+    cell_fault,
+    choice_cure,
+    converted,
+    sound_names,
 )
+from calibration.tables.people import odd_rows
+from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_csv, raw_parquet
 from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
+from calibration.tables.unknown_names import SUFFIXES, closest_known_name, ignored_files
 from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.files import write_atomically
@@ -80,6 +81,11 @@ def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[st
             tables[name] = read_table(path, TABLES[name], compact=name in compact)
         except InputError as error:
             faults.extend(error.faults)
+    lines = {name: LineNumbers(path) for name, path in files.items()}
+    faults = faults or [
+        Fault(problem=odd.problem, cure=odd.cure, path=str(files[odd.table]), line=lines[odd.table][odd.row])
+        for odd in odd_rows(tables)
+    ]
     if faults:
         raise InputError(faults)
     pa.default_memory_pool().release_unused()  # what the checks took
@@ -220,6 +226,9 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
             found[name] = check_frame(frame, TABLES[name])
         except InputError as error:
             faults.extend(error.faults)
+    faults = faults or [
+        Fault(problem=odd.problem, cure=odd.cure, path=odd.table, line=odd.row + 2) for odd in odd_rows(found)
+    ]
     if faults:
         raise InputError(faults)
     return found
@@ -274,11 +283,13 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Leave out the columns that are filled in all rows or in none, where it is none."""
+    """Drop optional columns that are empty in all rows."""
     unknown = [
-        column.name for column in table.columns if column.all_or_none and frame[column.name].isna().all()
+        column.name
+        for column in table.columns
+        if (column.of_judges or (column.all_or_none and not frame.empty)) and frame[column.name].isna().all()
     ]
-    return frame if frame.empty else frame.drop(columns=unknown)
+    return frame.drop(columns=unknown)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -393,18 +404,11 @@ def _converted(
         cells = cells.astype(object)
     values, blank, bad = converted(cells, column.kind)
     for row in np.flatnonzero(bad):
-        problem, cure = misread(str(cells[row]), column.kind)
+        problem, cure = cell_fault(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
     if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
-    if column.all_or_none and not blank.all():
-        for row in np.flatnonzero(blank):
-            log.add(
-                f"{column.name} is empty here, and filled in on other rows",
-                line=lines[row],
-                cure=f"fill it in, remove the row, or leave the whole column out if nobody knows any {column.name}",
-            )
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
 
@@ -413,7 +417,8 @@ def _check_values(
     values: "pd.Series[Any]", column: Column, present: Bools, log: FaultLog, lines: LineNumbers
 ) -> None:
     if column.choices:
-        unknown = values[present & ~values.isin(column.choices).to_numpy(bool)]
+        known = (*column.choices, *column.judge_choices)
+        unknown = values[present & ~values.isin(known).to_numpy(bool)]
         cures = {value: choice_cure(str(value), column.choices) for value in unknown.unique()}
         for row, value in unknown.items():
             log.add(f"{column.name}: {value!r} is not known", line=lines[row], cure=cures[value])

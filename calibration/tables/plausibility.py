@@ -1,4 +1,4 @@
-"""What is legal in a table and cannot well be so: numbers in another unit, names for what is not known, names that are nearly one.
+"""Implausible values of tables: other units, words for unknown, near-equal names.
 
 What contradicts itself within a row is a fault and stands in `calibration.tables.tables`.
 """
@@ -17,11 +17,11 @@ from metrics.errors import join_names, pluralise
 
 
 class ImplausibleWarning(UserWarning):
-    """Values that no people produce, in tables that were given in Python."""
+    """Warning of implausible values in tables that were given in Python."""
 
 
 class Doubt(NamedTuple):
-    """What is suspicious about the values of a table.
+    """Suspicion about the values of a table.
 
     Attributes
     ----------
@@ -39,13 +39,13 @@ class Doubt(NamedTuple):
     cure: str
 
     def on_line(self, line: int) -> str:
-        """Say it of a file in which the example stands on a line."""
+        """Return the sentence for a file, with the line of the example."""
         return f"{self.problem}, such as on line {line}; {self.cure}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Range:
-    """Between which seconds the median of a sound column lies, zeros left out."""
+    """Range of seconds for the median of a sound column, without zeros."""
 
     low: float
     high: float
@@ -59,24 +59,30 @@ _RANGES = {
 }
 _VISIT = _Range(low=5, high=21_600, what="a visit")
 _WORD = _Range(low=0.01, high=20, what="a word")
-"""Reading takes people 0.1 to 0.7 seconds a word (Brysbaert 2019), and times away from the screen some more."""
+"""Plausible seconds per word.
+
+Reading takes people 0.1 to 0.7 seconds a word (Brysbaert 2019), and times away from the screen some more.
+"""
 CHARS_A_WORD = 12
-"""More characters a word than this has no text whose words stand apart by white space: 12 of them count as a word."""
-FEWEST_VISITS = 2
+"""Largest mean number of characters a word where white space separates words.
+
+12 of them count as a word in longer texts.
+"""
+MIN_VISITS = 2
 HOUR = 3600
 NAMES = {
     "worker": ("worker",),
     "topic": ("topic",),
     "system": ("system", "system_left", "system_right"),
 }
-"""What stands for the same in several tables -> its columns."""
+"""Columns of names by what they stand for, in several tables."""
 _PLURALS = {"worker": "people", "topic": "topics", "system": "systems"}
 
 
 def doubts(
     tables: Mapping[str, pd.DataFrame], names: Mapping[str, str] | None = None, *, is_brief: bool = False
 ) -> list[Doubt]:
-    """Return what is suspicious about the values of checked tables.
+    """Return suspicions about the values of checked tables.
 
     Parameters
     ----------
@@ -94,7 +100,10 @@ def doubts(
 
 
 def warn_of_doubts(tables: Mapping[str, pd.DataFrame]) -> None:
-    """Warn who computes in Python of what the command line says before it computes."""
+    """Warn Python users of suspicions that the command line prints.
+
+    Before anything is computed.
+    """
     said = [f"{doubt.table}: {doubt.on_line(doubt.row + 2)}" for doubt in doubts(tables, is_brief=True)]
     if said:
         warnings.warn("\n".join(said), ImplausibleWarning, stacklevel=4)
@@ -110,7 +119,7 @@ def _units(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> lis
         visits = tables["visits"]
         lengths = (visits["end"] - visits["start"]).dt.total_seconds()
         name = called.get("seconds") or f"{called.get('end', 'end')} - {called.get('start', 'start')}"
-        found.append(_other_unit("visits", name, lengths, _VISIT, fewest=FEWEST_VISITS))
+        found.append(_other_unit("visits", name, lengths, _VISIT, fewest=MIN_VISITS))
     if "reads" in tables:
         reads = tables["reads"]
         words = reads["words"].astype("float64")
@@ -123,7 +132,7 @@ def _units(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> lis
 def _other_unit(
     table: str, name: str, seconds: "pd.Series[float]", usual: _Range, *, fewest: int = 1
 ) -> Doubt | None:
-    """Return the doubt of a column whose median says that it holds no seconds."""
+    """Return the suspicion that a column holds no seconds, by its median."""
     known = seconds[seconds > 0].dropna()
     median = float(known.median()) if len(known) >= fewest else np.nan
     if not (median < usual.low or median > usual.high):
@@ -143,7 +152,7 @@ def _other_unit(
 
 
 def _length(seconds: float) -> str:
-    """Write a length of time in the unit that people use for it."""
+    """Format a length of time in a common unit."""
     if seconds >= 2 * HOUR:
         return f"{seconds / HOUR:,.3g} hours"
     if seconds >= 2 * 60:
@@ -152,7 +161,7 @@ def _length(seconds: float) -> str:
 
 
 def _long_decisions(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> Iterator[Doubt]:
-    """Yield the doubt of a few decisions that took more than an hour."""
+    """Yield the suspicion of a few decisions that took more than an hour."""
     if "preferences" not in tables:
         return
     seconds = tables["preferences"]["decision_seconds"]
@@ -169,7 +178,10 @@ def _long_decisions(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str
 
 
 def _words_for_unknown(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> Iterator[Doubt]:
-    """Yield the doubts of people and topics that are called as other tools call what is not known; a system may well be called none."""
+    """Yield the suspicion of people and topics named like missing values.
+
+    As other tools call what is not known; a system may well be called none.
+    """
     for table, column, cells in _name_cells(tables, (*NAMES["worker"], *NAMES["topic"])):
         words = [name for name in cells.unique() if str(name).strip().casefold() in UNKNOWN_WORDS]
         if words:
@@ -184,7 +196,7 @@ def _words_for_unknown(tables: Mapping[str, pd.DataFrame], called: Mapping[str, 
 
 
 def _twins(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> Iterator[Doubt]:
-    """Yield the doubts of names that differ in nothing but case, blanks and the coding of their letters."""
+    """Yield the suspicion of names that differ only in case, blanks or encoding."""
     for kind, columns in NAMES.items():
         first: dict[str, str] = {}
         twins: dict[str, tuple[str, str, str, int]] = {}
@@ -212,7 +224,7 @@ def _plain(name: str) -> str:
 def _name_cells(
     tables: Mapping[str, pd.DataFrame], columns: tuple[str, ...] = sum(NAMES.values(), ())
 ) -> Iterator[tuple[str, str, "pd.Series[Any]"]]:
-    """Yield table, column and the known cells of each column of names."""
+    """Yield table, column and known cells of each column of names."""
     for table, frame in tables.items():
         for column in columns:
             if column in frame:

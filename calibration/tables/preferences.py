@@ -1,4 +1,6 @@
-"""Whose rows count, and preferences as votes: the one place where sides are resolved and it is decided which judgments count.
+"""Exclusion of workers, and judgments as votes on pairs of systems.
+
+The one place where sides are resolved and it is decided which judgments count.
 
 A pair is an unordered couple of systems of one task and topic; here it always stands as (system_a, system_b) with
 system_a < system_b, whatever side each was shown on. Validation repeats never count, nor do workers left out: excluded and
@@ -13,14 +15,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calibration.tables.tables import JUDGE_KIND
+
 FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
-"""Tables in which a withdrawn worker stays: a follow ends with the withdrawal and is censored there."""
+"""Tables in which a withdrawn worker stays.
+
+A follow ends with the withdrawal and is censored there.
+"""
 
 
 def exclusions(
     workers: pd.DataFrame | None, *, exclude: bool = True, complete_only: bool = False
 ) -> "pd.Series[Any]":
-    """Return why each worker who does not count is left out.
+    """Return the reason of exclusion of each worker who does not count.
 
     Parameters
     ----------
@@ -34,8 +41,8 @@ def exclusions(
     Returns
     -------
     Series of str, indexed by worker
-        ``excluded``, ``withdrawn`` or ``incomplete``, the first that holds. A worker with no such mark, or in no row,
-        counts.
+        ``model``, ``excluded``, ``withdrawn`` or ``incomplete``, the first that holds. A worker with no such mark, or in no
+        row, counts. Judges that are no people never do.
     """
     if workers is None:
         return pd.Series({}, dtype="str")
@@ -46,6 +53,8 @@ def exclusions(
     why = why.mask(rows["withdrawn_at"].notna(), "withdrawn")
     if exclude:
         why = why.mask(rows["excluded"].fillna(value=False).astype(bool), "excluded")
+    if "kind" in rows:
+        why = why.mask((rows["kind"] == JUDGE_KIND).to_numpy(bool, na_value=False), JUDGE_KIND)
     return why[why != ""]
 
 
@@ -108,14 +117,16 @@ VOTED = (
     "language",
     "validation_of",
 )
-"""Columns of the table preferences that agreement and ranks rest on."""
+"""Columns of the table preferences that agreement and ranks use."""
 VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
-"""What a judgment can be once its sides are resolved; the columns of `pair_votes`."""
+"""Votes with resolved sides: the columns of `pair_votes`."""
 _PAIR = ["task", "topic", "system_a", "system_b"]
 
 
 def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
-    """Say of each judgment what it is about and for whom, whatever side each system was shown on.
+    """Return the pair and vote of each judgment, independent of sides.
+
+    Whatever side each system was shown on.
 
     Parameters
     ----------
@@ -144,7 +155,10 @@ def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def systems_shown(rows: pd.DataFrame) -> tuple["pd.Series[Any]", "pd.Series[Any]"]:
-    """Return the systems on the left and on the right; where they are categories, of the same ones in the order of the alphabet."""
+    """Return the systems on the left and on the right.
+
+    Where they are categories, of the same ones in the order of the alphabet.
+    """
     left, right = rows["system_left"], rows["system_right"]
     if not isinstance(left.dtype, pd.CategoricalDtype):
         return left, right
@@ -153,18 +167,24 @@ def systems_shown(rows: pd.DataFrame) -> tuple["pd.Series[Any]", "pd.Series[Any]
 
 
 WORKERS_UNKNOWN = "who judged is not known: table preferences has no column worker"
-"""Why what is about people cannot be told."""
+"""Reason why measures of people cannot be estimated."""
 
 
 def knows_workers(judgments: pd.DataFrame) -> bool:
-    """Say whether it is known who judged: column ``worker`` of rows of preferences is filled in all of them or in none."""
+    """Return whether the judges are known.
+
+    Column ``worker`` of rows of preferences is filled in all of them or in none.
+    """
     return judgments.empty or bool(judgments["worker"].notna().any())
 
 
 def counted_judgments(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
-    """Return the rows of table preferences that count: no validation repeats, nobody who is left out; parameters as in `judged_pairs`."""
+    """Return the rows of table preferences that count.
+
+    No validation repeats, nobody who is left out; parameters as in `judged_pairs`.
+    """
     out = exclusions(workers, exclude=exclude).index
     return preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
 
@@ -199,7 +219,10 @@ def judged_pairs(
 def pair_votes(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
-    """Count the votes of every pair that has one, as `votes_by_pair`; parameters as in `judged_pairs`."""
+    """Count the votes of every judged pair, as `votes_by_pair`.
+
+    Parameters as in `judged_pairs`.
+    """
     return votes_by_pair(judged_pairs(preferences, workers=workers, exclude=exclude))
 
 

@@ -1,24 +1,17 @@
-"""Files of tables before their meaning is read: rows of CSV, the size of Parquet, names that nothing reads.
+"""Rows of table files as text, before their meaning is read.
 
-Rows of a CSV file are text, with the line on which each begins; what the text means is read by `calibration.tables.files`.
-
-What a Parquet file of strangers would unfold to is found out before it is unfolded.
-
-A few kilobytes can stand for gigabytes: the same value, or the same long text, so many million times.
-
-Names that nothing reads, columns and files, are said with the known one that each may mean.
-
-What is not known is ignored, so a single letter too many takes a column, or a whole table, out of every result.
+Rows of a CSV file are text, with the line on which each begins; what the text means is read by `calibration.tables.files`. A Parquet
+file is checked before it is unpacked, since a few kilobytes can stand for gigabytes: the same value, or the same long text, so many
+million times.
 """
 
 import codecs
 import csv
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
@@ -27,11 +20,9 @@ import pyarrow.compute as pa_compute
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from calibration.tables.definition import Table
-from calibration.tables.study_json import STUDY_FILE
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, closest_name, input_fault, join_names, pluralise
-from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
+from metrics.errors import FaultLog, input_fault, join_names, pluralise
+from metrics.file_limits import check_bytes, check_columns, check_rows, check_unfolded
 from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
@@ -39,11 +30,17 @@ _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 BLOCK_BYTES = 2**22
-"""Of a file that lie in memory at once while its text is read; the parser is slower with larger ones."""
+"""Bytes of a file in memory at once while its text is read.
+
+The parser is slower with larger ones.
+"""
 
 
 def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Return frames by name; raises `InputError` for anything else, and says of a frame which table it may be."""
+    """Return frames by name; raises `InputError` for anything else.
+
+    It says of a frame which table it may be.
+    """
     if isinstance(given, Mapping):
         return given
     if not isinstance(given, pd.DataFrame):
@@ -53,7 +50,10 @@ def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 
 
 def _frame_cure(frame: pd.DataFrame) -> str:
-    """Say which table a frame may be, by how many of its columns that table has, and what it lacks."""
+    """Return a hint which table a frame may be, and which columns it lacks.
+
+    By how many of its columns that table has.
+    """
     columns = {*map(str, frame.columns)}
 
     def likeness(name: str) -> tuple[bool, int, int]:
@@ -71,7 +71,10 @@ def _frame_cure(frame: pd.DataFrame) -> str:
 
 
 def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:
-    """Read every cell as text, columns of ``names`` as categories; ragged rows and text that is not UTF-8 are faults."""
+    """Read every cell of a CSV as text, columns of ``names`` as categories.
+
+    Ragged rows and text that is not UTF-8 are faults.
+    """
     check_bytes(path, path.stat().st_size)
     if not _is_text(path, log):
         return pd.DataFrame()
@@ -83,7 +86,7 @@ def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFr
 
 
 def _is_text(path: Path, log: FaultLog) -> bool:
-    """Say whether a file holds text in UTF-8; what it holds instead is a fault."""
+    """Return whether a file holds UTF-8 text; note what it holds instead."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     is_blank, feeds, returns = True, 0, 0
     for number, block in enumerate(blocks(path)):
@@ -106,7 +109,7 @@ def _is_text(path: Path, log: FaultLog) -> bool:
 
 
 def blocks(path: Path) -> Iterator[bytes]:
-    """Yield the bytes of a file some at a time, and at its end none."""
+    """Yield the bytes of a file in blocks, with an empty one at its end."""
     with path.open("rb") as stream:
         while block := stream.read(BLOCK_BYTES):
             yield block
@@ -141,7 +144,10 @@ def _parsed_csv(path: Path, log: FaultLog, names: Collection[str]) -> pd.DataFra
 
 
 def _cells(path: Path, types: dict[str, pa.DataType], block_bytes: int) -> tuple[pa.Table, bool]:
-    """Return the rows of a file as texts, and whether others were left out that have too few or too many cells."""
+    """Return the rows of a file as texts, and whether ragged ones were left out.
+
+    Those that have too few or too many cells.
+    """
     ragged: list[int | None] = []
 
     def skip(row: pa_csv.InvalidRow) -> str:
@@ -175,7 +181,10 @@ def _note_ragged_rows(path: Path, log: FaultLog) -> None:
 
 
 class LineNumbers:
-    """Line of each row in its file; read only when a fault needs it, since quoted fields may span lines."""
+    """Line of each row in its file, read only when a fault needs it.
+
+    Quoted fields may span lines.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path if path is not None and path.suffix == ".csv" else None
@@ -190,7 +199,10 @@ class LineNumbers:
 
 
 def _record_starts(path: Path) -> Iterator[int]:
-    """Yield the line of each record; where Python's reader gives up (a field without end) the rest counts as a line each."""
+    """Yield the first line of each record.
+
+    Where Python's reader gives up (a field without end) the rest counts as a line each.
+    """
     with path.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
         reader = csv.reader(stream)
         for record in reader:
@@ -208,7 +220,7 @@ def raw_parquet(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If it is no Parquet file, cannot be read, or is over the budget of `metrics.files`.
+        If it is no Parquet file, cannot be read, or is over the limits of `metrics.file_limits`.
     """
     try:
         table = _read(path)
@@ -238,7 +250,7 @@ def _read(path: Path) -> pa.Table:
 
 
 def _check_promise(path: Path, size: int, file: pa_parquet.ParquetFile) -> None:
-    """Look at what the file says of itself: rows, columns, and the least room that its cells take."""
+    """Check the size that a file declares: rows, columns, and bytes of cells."""
     footer = file.metadata
     check_rows(path, footer.num_rows)
     check_columns(path, footer.num_columns)
@@ -253,7 +265,10 @@ def _check_promise(path: Path, size: int, file: pa_parquet.ParquetFile) -> None:
 
 
 def _texts(path: Path) -> list[str]:
-    """Return the columns of texts: read as dictionaries, each different text stands in the memory once."""
+    """Return the columns of texts, read as dictionaries to save memory.
+
+    Each different text stands in the memory once.
+    """
     columns = pa_parquet.read_metadata(path).schema
     return [
         columns.column(place).path
@@ -263,98 +278,8 @@ def _texts(path: Path) -> list[str]:
 
 
 def _unfolded(column: pa.Array) -> int:
-    """Return the bytes of a column, of a text as often as it stands there."""
+    """Return the bytes of a column, each text as often as it occurs."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = pa_compute.binary_length(column.dictionary)
     return int(pa_compute.sum(lengths.take(column.indices)).as_py() or 0) + CELL_BYTES * len(column)
-
-
-SUFFIXES = (".csv", ".parquet")
-_OTHER_SUFFIXES = frozenset(
-    {".tsv", ".tab", ".txt", ".xls", ".xlsx", ".ods", ".gz", ".zip", ".json", ".feather"}
-)
-_ALIKE = 0.75
-
-
-class Ignored(NamedTuple):
-    """A column or a file that nothing reads.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name : str
-        The column, or the file's own name.
-    meant : str or None
-        The known name that it is nearly; None when it is like none that is missing.
-    is_file : bool
-        Whether the whole file is ignored.
-    """
-
-    path: Path
-    name: str
-    meant: str | None
-    is_file: bool
-
-    @property
-    def in_short(self) -> str:
-        """Say it within a sentence: `column 'exclude' of workers.csv ('excluded'?)`."""
-        what = self.name if self.is_file else f"column {self.name!r} of {self.path.name}"
-        return f"{what} ({self.meant!r}?)" if self.meant else what
-
-    @property
-    def cure(self) -> str:
-        """Say how to have it read, where it is nearly a known name."""
-        is_form_other = self.is_file and Path(str(self.meant)).suffix != self.path.suffix
-        return f"did you mean {self.meant!r}? Then {'save it in that form' if is_form_other else 'rename it'}"
-
-
-def closest_known_name(name: str, known: Iterable[str], *, cutoff: float = _ALIKE) -> str | None:
-    """Return the known name that ``name`` nearly is, whatever its case and what parts its words; None if none is."""
-    plain = {_plain(word): word for word in known}
-    near = closest_name(_plain(name), plain, cutoff=cutoff)
-    return plain[near] if near else None
-
-
-def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
-    """Yield the columns of a sound table file that its definition does not know."""
-    there = _header(path)
-    missing = [name for name in table.column_names if name not in there]
-    for name in there:
-        if name not in table.column_names:
-            yield Ignored(path, name, closest_known_name(name, missing), is_file=False)
-
-
-def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
-    """Yield the files of a folder that hold none of its ``tables``, hidden ones left out."""
-    for path in sorted(folder.iterdir()):
-        is_known = path.name == STUDY_FILE or (path.stem in TABLES and path.suffix in SUFFIXES)
-        if path.is_file() and not path.name.startswith(".") and not is_known:
-            yield Ignored(path, path.name, _file_meant(path, tables), is_file=True)
-
-
-def _file_meant(path: Path, tables: Collection[str]) -> str | None:
-    """Return how a file should be called, if it is nearly a table that the folder lacks, or nearly study.json."""
-    if path.suffix.lower() == ".json" and not path.with_name(STUDY_FILE).exists():
-        near_study = closest_known_name(path.name, [STUDY_FILE])
-        if near_study:
-            return near_study
-    suffix = path.suffix.lower()
-    if suffix not in (*SUFFIXES, *_OTHER_SUFFIXES):
-        return None
-    near = closest_known_name(path.name.partition(".")[0], [name for name in TABLES if name not in tables])
-    return f"{near}{suffix if suffix in SUFFIXES else '.csv'}" if near else None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "_", name.strip().casefold())
-
-
-def _header(path: Path) -> list[str]:
-    """Return the headers of a table file that could be read."""
-    if path.suffix == ".parquet":
-        schema: pa.Schema = pa_parquet.read_schema(path)
-        return list(schema.names)
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        return next((row for row in csv.reader(stream) if row), [])

@@ -1,4 +1,4 @@
-"""The collections and runs behind a folder of tables, found through its study.json or named by hand.
+"""Collections and runs behind a folder of tables, from study.json or by hand.
 
 Tables hold what fits need. Most measures need more: the layers of summaries, the pushes of every day, ranked lists.
 """
@@ -28,7 +28,7 @@ EVENT_FILES = ("topics", "nuggets", "matches", "updates")
 
 
 class CollectionFiles(NamedTuple):
-    """The files of a collection for one kind of task.
+    """Files of a collection for one kind of task.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CollectionFiles(NamedTuple):
 
     @property
     def kinds(self) -> set[str]:
-        """Every kind of file that there may be."""
+        """Every kind of file of the collection."""
         return {kind for form in self.forms for kind in form} | set(self.optional)
 
 
@@ -55,12 +55,12 @@ COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
         "ranked_pairs": CollectionFiles((("qrels",),), ("windows", "topics", "intents", "texts")),
     }
 )
-"""Kind of task -> the files that its measures are computed from."""
+"""Collection files that measures need, by kind of task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFile:
-    """A file that a study was made from.
+    """File that a study was made from.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class NamedFile:
 
     @property
     def problem(self) -> str | None:
-        """Why the file cannot be used, None when it can."""
+        """Reason why the file cannot be used, or None."""
         if not self.path.is_file():
             return f"{self.path.name} is not there"
         if self.sha256 and hashlib.sha256(self.path.read_bytes()).hexdigest() != self.sha256:
@@ -85,7 +85,7 @@ class NamedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSources:
-    """What one task was made from.
+    """Collection and runs of one task.
 
     Attributes
     ----------
@@ -109,13 +109,16 @@ class TaskSources:
 
     @property
     def form(self) -> tuple[str, ...]:
-        """The files that its kind of collection needs: of several forms the one that least is missing of."""
+        """Files that its kind of collection needs, in the most complete form.
+
+        Of several forms the one that least is missing of.
+        """
         forms = COLLECTIONS.get(self.kind, NO_FILES).forms
         return min(forms, key=lambda form: len(set(form) - set(self.collection)))
 
     @property
     def problems(self) -> list[str]:
-        """Why the files cannot be used; empty when they can."""
+        """Reasons why the files cannot be used; empty if they can."""
         missing = [kind for kind in self.form if kind not in self.collection]
         nothing = [f"no file of {join_names(missing)} is named"] if missing else []
         nothing += [] if self.systems else ["no run is named"]
@@ -124,16 +127,16 @@ class TaskSources:
 
     @property
     def depth(self) -> int:
-        """How many entries of each ranked list were shown: the depth at which it is scored."""
+        """Number of entries shown of each ranked list, at which it is scored."""
         depth = self.protocol.get("depth")
         return depth if isinstance(depth, int) else DEFAULT_DEPTH
 
     def path(self, kind: str) -> Path:
-        """Return where a file of the collection is."""
+        """Return the path of a file of the collection."""
         return self.collection[kind].path
 
     def summary_positions(self) -> dict[Layers, pd.DataFrame]:
-        """Read the files and return the rows of the table positions, for M and for each of its ablations.
+        """Return the rows of table positions, for M and each ablation, from the files.
 
         Raises
         ------
@@ -160,7 +163,7 @@ def study_sources(
     collection: Mapping[str, Path] | None = None,
     runs: Mapping[str, Path] | None = None,
 ) -> dict[str, TaskSources]:
-    """Return what each task of a folder of tables was made from.
+    """Return the sources of each task of a folder of tables.
 
     Parameters
     ----------
@@ -210,7 +213,7 @@ def study_sources(
 def _sources(
     task: TaskRecord, folder: str | Path, collection: Mapping[str, Path], runs: Mapping[str, Path]
 ) -> TaskSources:
-    """Return the files of one task; those named by hand take the place of others."""
+    """Return the files of one task; those named by hand replace others."""
     own = {
         kind: path for kind, path in collection.items() if kind in COLLECTIONS.get(task.kind, NO_FILES).kinds
     }
@@ -225,7 +228,7 @@ def _sources(
 
 
 def _kind_of(collection: Iterable[str]) -> str:
-    """Tell the kind of task from the kinds of files that were named: that which knows most of them."""
+    """Return the kind of task that knows most of the named kinds of files."""
     named = set(collection)
     return max(COLLECTIONS, key=lambda kind: len(named & COLLECTIONS[kind].kinds))
 

@@ -1,4 +1,4 @@
-"""`study.json`: what a folder of tables came from, its clock, its collections and runs.
+"""Record `study.json`: origin, clock, collections and runs of a folder of tables.
 
 Fits need none of it; agreement finds the collections and runs by it. Fields that are not named here are ignored,
 so that other tools may add their own.
@@ -39,7 +39,7 @@ class _StudyPart(BaseModel):
 
 
 class FileRecord(_StudyPart):
-    """A file that the study was made from.
+    """File that the study was made from.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class FileRecord(_StudyPart):
 
 
 class TaskRecord(_StudyPart):
-    """What one task was made from.
+    """Origin of one task.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class TaskRecord(_StudyPart):
 
 
 class TableRecord(_StudyPart):
-    """A table as it was exported.
+    """Size and digest of a table as it was exported.
 
     Attributes
     ----------
@@ -94,7 +94,9 @@ class TableRecord(_StudyPart):
 
 
 class ResultsOpened(_StudyPart):
-    """Somebody looked at who is preferred before these tables were written.
+    """Look at the preferences before these tables were written.
+
+    Somebody looked at who is preferred.
 
     Attributes
     ----------
@@ -109,7 +111,7 @@ class ResultsOpened(_StudyPart):
 
 
 class Clock(_StudyPart):
-    """How stream time follows from wall time: origin + factor x (wall time - origin).
+    """Clock of the stream: origin + factor x (wall time - origin).
 
     Attributes
     ----------
@@ -124,7 +126,7 @@ class Clock(_StudyPart):
 
 
 class StudyRecord(_StudyPart):
-    """The content of study.json.
+    """Content of study.json.
 
     Attributes
     ----------
@@ -171,7 +173,9 @@ class StudyRecord(_StudyPart):
     results_opened: tuple[ResultsOpened, ...] = ()
 
     def drew_sides(self, task: str) -> bool:
-        """Say whether the sides of a task's pairs were drawn by lot: in a study that prefcal served, and whose export this is.
+        """Return whether a task's sides were drawn by lot.
+
+        In a study that prefcal served, and whose export this is.
 
         A study that was served has the hash of its study file (``study_sha256``) and a record of the task; tables that were imported
         or written by hand have neither.
@@ -180,7 +184,7 @@ class StudyRecord(_StudyPart):
 
     @property
     def looks(self) -> str | None:
-        """The sentence that tells of looks at results, None where there was none."""
+        """Sentence on looks at the results, or None."""
         if not self.results_opened:
             return None
         often = pluralise(len(self.results_opened), "time")
@@ -212,14 +216,17 @@ def read_study(folder: str | Path) -> StudyRecord | None:
 
 
 def write_study(study: StudyRecord, folder: str | Path) -> None:
-    """Write study.json into a folder of tables; the same record gives the same bytes."""
+    """Write study.json into a folder of tables.
+
+    The same record gives the same bytes.
+    """
     unsaid = {name for name in ("times", "simulated", "tables", "results_opened") if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)
 
 
 class TableChange(NamedTuple):
-    """A table that is no longer what was exported.
+    """Change of a table since its export.
 
     Attributes
     ----------
@@ -234,7 +241,7 @@ class TableChange(NamedTuple):
 
 
 def table_records(folder: str | Path, rows: Mapping[str, int]) -> dict[str, TableRecord]:
-    """Return what study.json is to say of tables that have just been written, from the rows of each."""
+    """Return the records of tables just written, from their numbers of rows."""
     return {
         name: TableRecord(rows=count, sha256=_sha256(Path(folder) / f"{name}.csv"))
         for name, count in sorted(rows.items())
@@ -242,7 +249,10 @@ def table_records(folder: str | Path, rows: Mapping[str, int]) -> dict[str, Tabl
 
 
 def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
-    """Correct a study.json that knows its tables after some were written anew on purpose; leave any other alone."""
+    """Correct the records in study.json of tables rewritten on purpose.
+
+    A study.json without records stays as it is.
+    """
     if not recorded_tables(folder):
         return
     path = Path(folder) / STUDY_FILE
@@ -252,7 +262,7 @@ def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
 
 
 def recorded_tables(folder: str | Path) -> dict[str, TableRecord]:
-    """Return what study.json says of its tables; nothing where there is none, or where it is damaged.
+    """Return the records of tables in study.json, none if it is missing or damaged.
 
     Damage in it is for those to report who need it.
     """
@@ -283,7 +293,10 @@ def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> li
 
 
 def is_unended(path: Path) -> bool:
-    """Whether a CSV does not end with a line break: a writer that was stopped, or an editor that leaves it out."""
+    """Return whether a CSV does not end with a line break.
+
+    A writer that was stopped, or an editor that leaves it out.
+    """
     with path.open("rb") as stream:
         if stream.seek(0, os.SEEK_END) == 0:
             return False
@@ -292,7 +305,7 @@ def is_unended(path: Path) -> bool:
 
 
 def last_line(path: Path) -> int:
-    """Return the number of the last line of a CSV that has any text in it."""
+    """Return the number of the last line of a CSV that holds text."""
     with path.open("rb") as stream:
         return max(1, sum(1 for _ in stream))
 
@@ -344,7 +357,7 @@ def _sha256(path: Path) -> str:
 
 
 def _holds(path: Path, sha256: str) -> bool:
-    """Whether a file is what was exported, its last line break aside."""
+    """Return whether a file matches its export, but for its last line break."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256")
     if digest.hexdigest() != sha256:
@@ -353,7 +366,10 @@ def _holds(path: Path, sha256: str) -> bool:
 
 
 def _csv_rows(path: Path) -> int:
-    """Count the rows below the header, a part of one too, whatever else is wrong with them."""
+    """Count the rows below the header, an incomplete one too.
+
+    Whatever else is wrong with them.
+    """
     with path.open(encoding="utf-8", errors="replace", newline="") as stream:
         try:
             return max(0, sum(1 for row in csv.reader(stream) if row) - 1)
@@ -362,7 +378,10 @@ def _csv_rows(path: Path) -> int:
 
 
 def _parquet_rows(path: Path) -> int | None:
-    """Return the rows of a Parquet file; None for a damaged one, of which its reader says more."""
+    """Count the rows of a Parquet file; None for a damaged one.
+
+    Its reader says more of it.
+    """
     try:
         return int(pa_parquet.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError):

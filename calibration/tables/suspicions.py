@@ -1,4 +1,4 @@
-"""What is legal in a folder of tables and still suspicious: misspelt names, rows that stand twice, ends cut off.
+"""Suspicious but legal folders of tables: misspelt names, repeated or cut rows.
 
 Values that cannot well be so are the business of `calibration.tables.plausibility`; what makes a table faulty is the business of `calibration.tables.files`; visits and follows that do not fit together
 that of `calibration.visits.followed_visits`.
@@ -11,11 +11,12 @@ import pandas as pd
 
 from calibration.tables.definition import Table
 from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
+from calibration.tables.people import people_tables
 from calibration.tables.plausibility import doubts
 from calibration.tables.preferences import knows_workers
-from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
 from calibration.tables.study_json import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
+from calibration.tables.unknown_names import Ignored, ignored_columns, ignored_files
 from metrics.errors import Fault, join_names, pluralise
 
 _SHOWN = 3
@@ -29,7 +30,9 @@ def ignored(folder: str | Path) -> list[Ignored]:
 
 
 def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[Fault]:
-    """Return everything suspicious about the files of a folder, for whoever wants to check it.
+    """Return all suspicions about the files of a folder.
+
+    For whoever wants to check it.
 
     Parameters
     ----------
@@ -38,30 +41,36 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
     tables : mapping of str to DataFrame
         As `calibration.tables.files.read_tables` returned them.
     """
-    files = table_paths(folder)
+    files, people = table_paths(folder), people_tables(tables, numbered=False)
     repeats = (_repeats(files[name], TABLES[name], frame) for name, frame in tables.items())
     return [
         *(_misspelt(found) for found in ignored(folder) if found.meant),
         *(repeat for repeat in repeats if repeat),
-        *(_judged_twice(files["preferences"], tables["preferences"]) if "preferences" in tables else ()),
-        *_values(files, tables),
+        *(_judged_twice(files["preferences"], people["preferences"]) if "preferences" in people else ()),
+        *_values(files, people),
         *_missing(folder, files),
         *_ends(folder, files),
     ]
 
 
 def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Return what must be known before anything is computed from the tables of a folder, a line each."""
+    """Return the suspicions about a folder that every command prints, a line each.
+
+    What must be known before anything is computed from its tables.
+    """
     near = [found.in_short for found in ignored(folder) if found.meant]
     lines = [f"{folder}: ignored, but nearly a known name: {join_names(near)}"] if near else []
     if all(frame.empty for frame in tables.values()):
         lines.append(f"{folder}: no table has a row: {join_names(tables)}")
-    files = table_paths(folder)
-    return lines + [str(fault) for fault in (*_values(files, tables, is_brief=True), *_ends(folder, files))]
+    files, people = table_paths(folder), people_tables(tables, numbered=False)
+    return lines + [str(fault) for fault in (*_values(files, people, is_brief=True), *_ends(folder, files))]
 
 
 def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Return what is no reason to worry: names that are ignored and like no known one, tables without a row."""
+    """Return harmless notes: ignored names and tables without rows.
+
+    The names are like no known one.
+    """
     far = [found.in_short for found in ignored(folder) if not found.meant]
     empty = [name for name, frame in tables.items() if frame.empty]
     notes = [f"ignored, as nothing reads them: {join_names(far)}"] if far else []
@@ -87,7 +96,10 @@ def _misspelt(found: Ignored) -> Fault:
 
 
 def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
-    """Return the warning of rows that are the same in every column, also in those that are ignored."""
+    """Return the warning of rows equal in every column.
+
+    Also in those that are ignored.
+    """
     if not frame.duplicated().any():
         return None
     pairs = _same_rows(raw_rows(path).itertuples(index=False, name=None))
@@ -105,7 +117,10 @@ def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
 
 
 def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
-    """Yield the warning of workers who judged one pair twice, which is no repeat of `validation_of`: each is a vote."""
+    """Yield the warning of workers who judged one pair twice.
+
+    Which is no repeat of `validation_of`: each is a vote.
+    """
     judged = preferences.drop_duplicates()
     judged = judged[judged["validation_of"].isna()]
     if not knows_workers(judged):
@@ -133,13 +148,13 @@ def _own_rows(table: Table) -> str:
 
 
 def _same_rows(rows: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return (first, again) for every row that stands twice."""
+    """Return the indices (first, again) of every repeated row."""
     seen: dict[Sequence[str], int] = {}
     return [(first, row) for row, cells in enumerate(rows) if (first := seen.setdefault(cells, row)) != row]
 
 
 def _missing(folder: str | Path, files: Mapping[str, Path]) -> Iterator[Fault]:
-    """Yield the tables that were exported with rows in them and are not there."""
+    """Yield the tables that were exported with rows and are missing."""
     for name, record in recorded_tables(folder).items():
         if name not in files and record.rows:
             yield Fault(
@@ -150,7 +165,7 @@ def _missing(folder: str | Path, files: Mapping[str, Path]) -> Iterator[Fault]:
 
 
 def _ends(folder: str | Path, files: Mapping[str, Path]) -> Iterator[Fault]:
-    """Yield the tables that were changed after their export, and those that may be cut inside their last line."""
+    """Yield the tables changed after their export, or cut inside their last line."""
     records = recorded_tables(folder)
     changed = {change.fault.path: change.fault for change in changes(files, records)}
     yield from changed.values()

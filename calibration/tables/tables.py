@@ -1,10 +1,11 @@
-"""The tidy tables between the stages: which there are, what their columns mean, what makes a row valid.
+"""Definitions of the tidy tables: columns, meanings, and rules of rows.
 
 Only definitions stand here. `calibration.tables.files` reads and writes them as CSV and Parquet and reports
 faults with file, row and cure. The shapes are a contract with logs from elsewhere: they do not change lightly.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import MappingProxyType
 
 import pandas as pd
@@ -24,8 +25,10 @@ def _number(
     return Column(name=name, kind=ColumnType.NUMBER, doc=doc, required=required, low=low, high=high)
 
 
-def _integer(name: str, doc: str, *, required: bool = False, low: float | None = 0) -> Column:
-    return Column(name=name, kind=ColumnType.INTEGER, doc=doc, required=required, low=low)
+def _integer(
+    name: str, doc: str, *, required: bool = False, low: float | None = 0, high: float | None = None
+) -> Column:
+    return Column(name=name, kind=ColumnType.INTEGER, doc=doc, required=required, low=low, high=high)
 
 
 def _flag(name: str, doc: str, *, required: bool = False) -> Column:
@@ -34,6 +37,10 @@ def _flag(name: str, doc: str, *, required: bool = False) -> Column:
 
 def _time(name: str, doc: str, *, required: bool = False) -> Column:
     return Column(name=name, kind=ColumnType.TIME, doc=doc, required=required)
+
+
+def _of_judges(column: Column) -> Column:
+    return replace(column, of_judges=True)
 
 
 def _worker() -> Column:
@@ -57,10 +64,18 @@ def _task(*, required: bool = False) -> Column:
 _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
 CHOICES = ("left", "right", "equally_good", "equally_bad")
+"""What a person may answer about a pair."""
+JUDGE_CHOICES = ("no_answer", "contradicts")
+"""What besides may stand for a judge that is no person: nothing usable, or another answer when the sides were exchanged."""
+JUDGE_KIND = "model"
+"""Column kind of table workers for a judge that is no person."""
 SIDES = ("left", "right")
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
 SHARE_TOLERANCE = 0.01
-"""So far the probabilities of a topic may be from 1 in sum, as those of a collection."""
+"""Largest difference from 1 of a topic's summed probabilities.
+
+As of those of a collection.
+"""
 
 
 def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
@@ -68,7 +83,10 @@ def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bo
 
 
 def _shares_do_not_add_up(frame: pd.DataFrame) -> "pd.Series[bool]":
-    """Find the first probability of every topic whose probabilities differ from 1 in sum by more than 0.01."""
+    """Return the first probability of every topic whose sum is not 1.
+
+    It differs from 1 by more than 0.01.
+    """
     given = frame[frame["probability"].notna()]
     sums = given.groupby("topic")["probability"].sum()
     wrong = sums.index[(sums - 1).abs() > SHARE_TOLERANCE]
@@ -84,7 +102,10 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
-    """Return `topic/system/system` of each row of preferences, the systems in alphabetical order."""
+    """Return `topic/system/system` of each row, the systems in alphabetical order.
+
+    Rows are those of preferences.
+    """
     left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
     ordered = left <= right
     first, second = left.where(ordered, right), right.where(ordered, left)
@@ -92,7 +113,10 @@ def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
 
 
 def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
-    """Return the place of each visit among those of its worker and topic, from 1, by start and end."""
+    """Return the rank of each visit of its worker and topic, from 1.
+
+    By start and end.
+    """
     ordered = frame.sort_values(["start", "end"], kind="stable")
     return ordered.groupby(["worker", "topic"], observed=True).cumcount().add(1).reindex(frame.index)
 
@@ -100,8 +124,17 @@ def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
 _TABLES = (
     Table(
         name="workers",
-        doc="One row per worker. A worker who stands in another table only counts as not excluded.",
+        doc="One row per worker. A worker who stands in another table only counts as not excluded, and as a person.",
         key=("worker",),
+        rules=(
+            RowRule(
+                broken=lambda frame: (
+                    (frame["model"].notna() | frame["prompt_sha256"].notna()) & (frame["kind"] != JUDGE_KIND)
+                ),
+                problem="model or prompt_sha256 is filled in, and kind is not model",
+                cure="write model as kind, or leave both empty for a person",
+            ),
+        ),
         columns=(
             _worker(),
             _text("platform", "Where the worker came from, as the study file names it, such as generic."),
@@ -117,6 +150,15 @@ _TABLES = (
                 "How the worker's part ended: complete, screened_out, failed_checks, partial, withdrawn; else empty.",
             ),
             _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
+            _of_judges(
+                _text(
+                    "kind",
+                    "Who this is: a person, also where the cell is empty, or a language model or rule, whose rows are compared with those of people and never counted with them.",
+                    choices=("human", JUDGE_KIND),
+                )
+            ),
+            _of_judges(_text("model", "Of kind model: which one judged, with its version.")),
+            _of_judges(_text("prompt_sha256", "Of kind model: SHA-256 of the prompt.")),
         ),
     ),
     Table(
@@ -155,7 +197,9 @@ _TABLES = (
             ),
             _text("system_left", "System shown on the left (or first).", required=True),
             _text("system_right", "System shown on the right (or second).", required=True),
-            _text("choice", "The answer.", required=True, choices=CHOICES),
+            replace(
+                _text("choice", "The answer.", required=True, choices=CHOICES), judge_choices=JUDGE_CHOICES
+            ),
             _time("shown_at", "When the pair was shown."),
             _time("decided_at", "When the answer was stored."),
             _number("decision_seconds", "Seconds from showing to answer."),
@@ -167,6 +211,21 @@ _TABLES = (
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
+            _of_judges(
+                _integer(
+                    "order",
+                    "Of a worker of kind model: 1 or 2, which of the two orders of the pair this was; empty where that is not known, or the answer is over both.",
+                    low=1,
+                    high=2,
+                )
+            ),
+            _of_judges(
+                _integer(
+                    "repeat",
+                    "Of a worker of kind model: 1, 2, ...: the how many-th answer about the pair in this order.",
+                    low=1,
+                )
+            ),
         ),
     ),
     Table(

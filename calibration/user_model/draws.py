@@ -1,4 +1,4 @@
-"""Draws of what a user model says: parameters together where they were fitted together, and P(i|q).
+"""Draws of a user model's parameters, jointly where they were fitted jointly.
 
 A user model holds estimates and intervals, not the data, so the draws are normal approximations, each on the scale
 on which its parameter is least skewed. `draw_model` is the one way to draw a model; the laws of its parts stand below it.
@@ -33,14 +33,14 @@ from metrics.arrays import Floats
 from metrics.msu.trails import RANGES
 
 Shares: TypeAlias = dict[str, dict[str, float]]
-"""Topic -> intent -> P(i|q)."""
+"""P(i|q) by topic and intent."""
 Drawn: TypeAlias = dict[str, Floats]
-"""Parameter -> its draws, (count,)."""
+"""Draws of each parameter, (count,)."""
 Draw: TypeAlias = Callable[[UserModel, Sequence[str], int, np.random.Generator], Drawn]
 
 Part: TypeAlias = Literal["patience", "alpha", "lateness", "weights", "population", "intents", "persistence"]
 PARTS: tuple[Part, ...] = get_args(Part)
-"""What a model has that can be drawn, in the order in which a whole one is drawn."""
+"""Parts of a model that can be drawn, in the order of drawing."""
 PART_OF: Mapping[str, Part] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -53,15 +53,18 @@ PART_OF: Mapping[str, Part] = MappingProxyType(
         **dict.fromkeys(RANGES, "population"),
     }
 )
-"""Parameter, without its language -> the part that it is of; others are never drawn."""
+"""Part of each parameter, by name without language; others are never drawn."""
 
-SMALLEST_SD = 1e-12
-"""Keeps the formulas finite for a share whose interval has no width."""
+MIN_SD = 1e-12
+"""Smallest standard deviation of a share, which keeps formulas finite.
+
+For an interval without width.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Draws:
-    """A user model drawn again and again.
+    """Repeated draws of a user model.
 
     Attributes
     ----------
@@ -81,7 +84,10 @@ class Draws:
     kept: Mapping[str, str]
 
     def models(self, model: UserModel) -> list[UserModel]:
-        """Return the model that was drawn with its estimates moved, once for each draw; nothing else differs."""
+        """Yield the model with its estimates moved, once for each draw.
+
+        Nothing else differs.
+        """
         return [self._moved(model, number) for number in range(self.count)]
 
     def _moved(self, model: UserModel, number: int) -> UserModel:
@@ -103,7 +109,7 @@ class Draws:
 
 
 def draw_model(model: UserModel, count: int, seed: int, *, parts: Iterable[Part] = PARTS) -> Draws:
-    """Draw a user model, its estimates together where they were fitted together.
+    """Draw a user model, jointly where its estimates were fitted jointly.
 
     Parameters
     ----------
@@ -151,7 +157,7 @@ def draw_model(model: UserModel, count: int, seed: int, *, parts: Iterable[Part]
 
 
 def _groups(model: UserModel, part: Part) -> list[tuple[str, ...]]:
-    """Return the parameters of a part, those that one law draws in one go together."""
+    """Return the parameters of a part, in groups that one law draws jointly."""
     names = tuple(name for name in model.parameters if PART_OF.get(plain_name(name)) == part)
     if part in {"weights", "population"}:
         return [names] if names else []
@@ -159,7 +165,7 @@ def _groups(model: UserModel, part: Part) -> list[tuple[str, ...]]:
 
 
 def _joint(model: UserModel, names: Iterable[str], count: int, rng: np.random.Generator) -> Drawn:
-    """Draw those parameters of ``names`` that the model joins with others.
+    """Draw the parameters that the model's joint entries cover.
 
     Normal on the scale of their block, around the estimates. Where a block of logarithms has an estimate that is not
     positive, that parameter is not drawn: it has no logarithm.
@@ -187,7 +193,7 @@ def _joint(model: UserModel, names: Iterable[str], count: int, rng: np.random.Ge
 
 
 def _patience(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
-    """Draw a patience L, in counted characters; inf among the draws where an endless one is not excluded.
+    """Draw a patience L in counted characters; inf where endless is not excluded.
 
     Normal on the log scale around the estimate, with the standard deviation of its joint fit where there is one,
     otherwise with the width of the interval. Where the estimate or the upper end is infinite there is no log scale:
@@ -215,7 +221,10 @@ def _patience(model: UserModel, names: Sequence[str], count: int, rng: np.random
 
 
 def _joint_log_sd(model: UserModel, name: str) -> float | None:
-    """Return the standard deviation of a parameter's logarithm from a joint fit; None when it was fitted alone."""
+    """Return the deviation of a parameter's logarithm from a joint fit, or None.
+
+    The standard deviation.
+    """
     for joint in model.joint:
         if joint.scale == "log" and name in joint.names:
             place = joint.names.index(name)
@@ -245,7 +254,9 @@ def _share(model: UserModel, names: Sequence[str], count: int, rng: np.random.Ge
 
 
 def _decay(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
-    """Draw a lateness decay: normal around the estimate with the width of the interval, cut at 0 and 1.
+    """Draw a lateness decay from a normal law cut at 0 and 1.
+
+    Around the estimate with the width of the interval.
 
     Raises
     ------
@@ -259,14 +270,15 @@ def _decay(model: UserModel, names: Sequence[str], count: int, rng: np.random.Ge
 
 
 def _weights(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
-    """Draw contingency weights: by their joint covariance, when the model has one for all of them; otherwise each by
-    itself, normal with the width of its interval.
+    """Draw contingency weights by their joint covariance, or else each by itself.
+
+    By itself means normal with the width of its interval.
 
     Raises
     ------
     ValueError
         If an interval is needed and open at both ends, or the covariance is no square of numbers.
-    """  # noqa: D205 - one sentence
+    """
     together = _joint(model, names, count, rng)
     if set(together) == set(names):
         return together
@@ -337,7 +349,7 @@ def _shares(
 
 
 def _has(model: UserModel, block: JointEntry, name: str) -> bool:
-    """Tell whether the parameter can be drawn by its block."""
+    """Return whether a joint entry can draw the parameter."""
     estimate = model.parameters[name].estimate
     if estimate is None:
         return False
@@ -357,13 +369,16 @@ def _square(block: JointEntry) -> Floats:
 
 
 def _deviation(name: str, entry: ParameterEntry, ends: Iterable[float | None]) -> float:
-    """Return the standard deviation of a normal around the estimate whose interval has these ends; None: an open one."""
+    """Return the standard deviation of a normal law with these interval ends, or None.
+
+    Around the estimate; None for an open end.
+    """
     estimate = entry.estimate or 0.0
     return _mean_half(name, entry, [abs(end - estimate) for end in ends if end is not None])
 
 
 def _log_deviation(name: str, entry: ParameterEntry) -> float:
-    """Return the standard deviation of the logarithm; an estimate of 0 has none."""
+    """Return the standard deviation of the logarithm, or None for an estimate of 0."""
     if not entry.estimate:
         return 0.0
     ends = [end for end in entry.interval if end is not None and end > 0]
@@ -371,27 +386,30 @@ def _log_deviation(name: str, entry: ParameterEntry) -> float:
 
 
 def _mean_half(name: str, entry: ParameterEntry, halves: Sequence[float]) -> float:
-    """Return the standard deviation of a normal whose interval reaches as far as these halves do on average."""
+    """Return the standard deviation of a normal law from the mean half-width."""
     if not halves:
         raise ValueError(f"{name} has no interval to draw from")
     return sum(halves) / len(halves) / _quantile(entry)
 
 
 def _share_deviation(share: IntentEntry) -> float:
-    """Return the standard deviation of a normal whose 95 % interval is as wide as the share's."""
+    """Return the standard deviation of a normal law as wide as the share's interval.
+
+    At 95 %.
+    """
     low, high = share.interval
     if low is None or high is None:
         raise ValueError("an intent has no interval")
-    return max((high - low) / (2 * NormalDist().inv_cdf(0.975)), SMALLEST_SD)
+    return max((high - low) / (2 * NormalDist().inv_cdf(0.975)), MIN_SD)
 
 
 def _quantile(entry: ParameterEntry) -> float:
-    """Return how many standard deviations a normal's interval of this level reaches to either side."""
+    """Return the normal quantile of a two-sided interval."""
     return float(NormalDist().inv_cdf(0.5 + entry.level / 2))
 
 
 def _normalised(shares: dict[str, float]) -> dict[str, float]:
-    """Divide by the sum."""
+    """Divide shares by their sum."""
     total = math.fsum(shares.values())
     return {intent: share / total for intent, share in shares.items()}
 

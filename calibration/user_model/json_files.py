@@ -1,4 +1,4 @@
-"""JSON files of a documented shape: read with every fault named, written the same to the byte."""
+"""JSON files of a documented shape, checked on reading, reproducible to the byte."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def read_model(path: str | Path, model: type[Model], *, cure: str) -> Model:
 
 
 def write_json(path: str | Path, content: dict[str, Any], *, indent: int | None = 2) -> None:
-    """Write JSON with the keys in the order given; the file appears whole or not at all.
+    """Write JSON atomically, with the keys in the order given.
 
     Without ``indent`` it is one line, which suits many numbers: it takes a tenth of the time.
 
@@ -68,7 +68,7 @@ def _plain(node: Node) -> Any:
 
 
 def _note(detail: ErrorDetails, tree: Node, log: FaultLog, cure: str) -> None:
-    """Add one of pydantic's errors to the log in our words."""
+    """Add one of pydantic's errors to the log, in prefcal's words."""
     location = [key for key in detail["loc"] if key != "[key]"]
     *place, key = location or ["the file"]
     where = ".".join(map(str, [*place, key]))
@@ -96,7 +96,7 @@ def _note(detail: ErrorDetails, tree: Node, log: FaultLog, cure: str) -> None:
 
 
 def _line(tree: Node, location: Sequence[int | str]) -> int:
-    """Return the line of a place in the file, or of what would hold it."""
+    """Return the line of a key path in the file, or of the nearest parent."""
     node = tree
     for key in location:
         if isinstance(node.value, dict) and key in node.value:

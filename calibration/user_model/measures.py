@@ -1,21 +1,14 @@
-"""From a user model to what measures take of it, to measures, and to scores with intervals.
-
-A model says patience, P(i|q), the people who read streams, lateness, persistence.
+"""Parameters of measures, as a user model gives them.
 
 What a model lacks is None, or left out; who asks puts something in its place and says so.
-
-A family says what it takes from a model, which measures that makes, and what they are under each of many draws of it.
 """
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
-from calibration.user_model.draws import Draws, Part, draw_model
 from calibration.user_model.model import (
     CORRELATION,
     FLOOR,
@@ -25,22 +18,18 @@ from calibration.user_model.model import (
     SPEED,
     UserModel,
 )
-from metrics.arrays import Floats
 from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
-from metrics.registry import Measure
-from metrics.results import Interval, Score, ScoreKey, Topics, label_measures, score_frame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SUM_TOLERANCE = 0.01
-MOST_PERSISTENT = 1 - 1e-9
-"""Rank-biased precision is not defined at 1, which a draw may come to."""
+MAX_PERSISTENCE = 1 - 1e-9
+"""Largest persistence drawn, since rank-biased precision is undefined at 1."""
 
 
 def patience_chars(model: UserModel, source: str = "", language: str | None = None) -> float | None:
-    """Return a patience L in counted characters, inf where there is no decay; None where none was fitted.
+    """Return the patience L in counted characters, inf without decay, or None.
+
+    None where none was fitted.
 
     Parameters
     ----------
@@ -58,7 +47,7 @@ def patience_chars(model: UserModel, source: str = "", language: str | None = No
 
 
 def intent_shares(model: UserModel, topics: Collection[str] | None = None) -> dict[str, dict[str, float]]:
-    """Return topic -> intent -> P(i|q), of all topics or of some."""
+    """Return P(i|q) by topic and intent, of all topics or of some."""
     return {
         topic: {intent: entry.estimate for intent, entry in entries.items()}
         for topic, entries in model.intents.items()
@@ -67,7 +56,7 @@ def intent_shares(model: UserModel, topics: Collection[str] | None = None) -> di
 
 
 def sum_fault(topic: str, shares: Mapping[str, float]) -> Fault | None:
-    """Return what is wrong with the shares of a topic that do not add up to 1; None where they do."""
+    """Return the fault of a topic's shares that do not add up to 1, or None."""
     total = math.fsum(shares.values())
     if abs(total - 1) <= SUM_TOLERANCE:
         return None
@@ -76,7 +65,10 @@ def sum_fault(topic: str, shares: Mapping[str, float]) -> Fault | None:
 
 
 def stream_people(model: UserModel, language: str | None = None) -> dict[str, float]:
-    """Return those parameters of a `Population` that a model has; half a law of speed, or one in characters, is of no use."""
+    """Return the parameters of a `Population` that a model has.
+
+    Half a law of speed, or one in characters, is of no use.
+    """
     entries = {name: model.entry(name, language) for name in RANGES}
     found = {
         name: entry.estimate
@@ -88,7 +80,9 @@ def stream_people(model: UserModel, language: str | None = None) -> dict[str, fl
 
 
 def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
-    """Return what a model says of a `Population` beside M and S: the correlation of A and D, and laws that are not log-normal.
+    """Return a model's correlation of A and D, and its laws other than log-normal.
+
+    Of a `Population`, beside M and S.
 
     Parameters
     ----------
@@ -106,7 +100,7 @@ def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[s
 
 
 def clipped_population(parameters: Mapping[str, Any]) -> Population:
-    """Make a population of parameters as they were fitted or drawn, those beyond their range at its end."""
+    """Make a population from fitted or drawn parameters, clipped to their ranges."""
     clipped = {
         name: float(np.clip(value, *RANGES[name])) for name, value in parameters.items() if name in RANGES
     }
@@ -114,19 +108,24 @@ def clipped_population(parameters: Mapping[str, Any]) -> Population:
 
 
 def lateness_decay(model: UserModel, language: str | None = None) -> float | None:
-    """Return what a nugget that comes a visit late is still worth; None where it was not fitted."""
+    """Return the fitted lateness decay L, if any."""
     entry = model.entry(LATENESS, language)
     return None if entry is None else entry.estimate
 
 
 def lateness_floor(model: UserModel, language: str | None = None) -> float:
-    """Return what a nugget is still worth however late it comes; 0 where none was fitted."""
+    """Return the fitted lateness floor, 0 if none was fitted.
+
+    It is what a nugget is still worth however late it comes.
+    """
     entry = model.entry(FLOOR, language)
     return 0.0 if entry is None else entry.estimate or 0.0
 
 
 def persistence(model: UserModel, language: str | None = None) -> float | None:
-    """Return the probability to go on from one entry of a ranked list to the next, below 1; None where it was not fitted.
+    """Return the persistence p in ranked lists, below 1, or None.
+
+    The probability to go on from one entry to the next.
 
     Raises
     ------
@@ -140,137 +139,4 @@ def persistence(model: UserModel, language: str | None = None) -> float | None:
         raise input_fault(
             f"{PERSISTENCE} is {entry.estimate:g}", cure="write a probability from 0 to 1 into the user model"
         )
-    return min(entry.estimate, MOST_PERSISTENT)
-
-
-LEVEL_ENDS = (0.025, 0.975)
-"""Quantiles over the draws: a 95 % interval."""
-R = TypeVar("R")
-M = TypeVar("M", bound=Measure)
-Spread: TypeAlias = tuple[Sequence[ScoreKey], Floats]
-"""Some places, and their scores under each draw, (draws, places)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class FamilyModel(ABC, Generic[R, M]):
-    """What a user model gives to the scores of one family.
-
-    Attributes
-    ----------
-    path : str
-        What messages call the model.
-    model : UserModel
-        Nothing but what enters the scores: this is what is drawn.
-    notes : tuple of str
-        What the model lacks and what stands in for it, one clause each.
-    """
-
-    parts: ClassVar[tuple[Part, ...]]
-    """What is drawn, in this order."""
-
-    path: str
-    model: UserModel
-    notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        """``SummaryModel('user-model.json', [MMeasure(patience=991.6)])``."""
-        return f"{type(self).__name__}({self.path!r}, {self.measures})"
-
-    @property
-    @abstractmethod
-    def measures(self) -> list[M]:
-        """The measures that the model has a part in, with its estimates."""
-
-    @abstractmethod
-    def _scores(self, runs: Sequence[R], labels: Mapping[str, M], topics: Topics) -> list[Score]:
-        """Score runs under the model's estimates, by measures with their labels."""
-
-    @abstractmethod
-    def _spreads(
-        self, draws: Draws, runs: Sequence[R], labels: Mapping[str, M], topics: Topics
-    ) -> Iterator[Spread]:
-        """Yield the scores under each draw, of what the draws move; runs and measures all meet the same draws."""
-
-    def scores(
-        self, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics = "judged"
-    ) -> list[Score]:
-        """Score runs under the model's estimates; `score` gives the same as a frame."""
-        return self._scores(runs, label_measures(measures), topics)
-
-    def scored(
-        self,
-        runs: Sequence[R],
-        measures: Iterable[M] | Mapping[str, M],
-        *,
-        draws: int | None,
-        seed: int = 1,
-        topics: Topics = "judged",
-    ) -> tuple[list[Score], dict[ScoreKey, Interval] | None]:
-        """Score runs, and return the 95 % interval of each score that the model moves, `all` included; None without draws.
-
-        Low and high are quantiles over draws of the model, and reach to the score at its estimates where all draws lie
-        to one side of it: an interval without its own score would contradict itself.
-
-        Raises
-        ------
-        InputError
-            If draws are wanted and the model has no interval to draw from.
-        """
-        scores = self.scores(runs, measures, topics=topics)
-        if draws is None:
-            return scores, None
-        models = draw_model(self.model, draws, seed, parts=self.parts)
-        if models.kept:
-            raise input_fault(next(iter(models.kept.values())), path=self.path, cure="leave out --draws")
-        values = {score[:3]: score.value for score in scores}
-        intervals: dict[ScoreKey, Interval] = {}
-        for places, drawn in self._spreads(models, runs, label_measures(measures), topics):
-            ends = np.quantile(drawn, LEVEL_ENDS, axis=0).T.tolist()
-            for place, (low, high) in zip(places, ends, strict=True):
-                value = values.get(place, low)
-                intervals[place] = min(low, value), max(high, value)
-        return scores, intervals
-
-    def score(
-        self,
-        runs: Iterable[R],
-        measures: Iterable[M] | Mapping[str, M] | None = None,
-        *,
-        draws: int | None = None,
-        seed: int = 1,
-        topics: Topics = "judged",
-    ) -> "pd.DataFrame":
-        """Score runs under the model, with intervals that tell how far its uncertainty moves each score.
-
-        Parameters
-        ----------
-        runs : iterable of runs
-            Of the family.
-        measures : iterable of measures, or mapping of label to measure, optional
-            By default `measures`. A measure with parameters of its own, other than the model's estimates, stays as it
-            is and has an interval without width.
-        draws : int, optional
-            How often the model is drawn; without it there are no intervals.
-        seed : int
-            Of the draws.
-        topics : {'judged', 'run'}
-            What `all` is taken over.
-
-        Returns
-        -------
-        DataFrame
-            run, topic, metric, value; with draws also low and high, a 95 % interval.
-
-        Raises
-        ------
-        InputError
-            If draws are wanted and the model has no interval to draw from.
-        """
-        runs = list(runs)
-        measures = self.measures if measures is None else measures
-        scores, moved = self.scored(runs, measures, draws=draws, seed=seed, topics=topics)
-        frame = score_frame(scores)
-        if moved is None:
-            return frame
-        low, high = zip(*(moved.get(one[:3], (one.value, one.value)) for one in scores), strict=True)
-        return frame.assign(low=low, high=high)
+    return min(entry.estimate, MAX_PERSISTENCE)

@@ -1,4 +1,6 @@
-"""`user-model.json`: the fitted people. What stands in it, reading and writing it; `calibration.fit.user_model_fit` makes it.
+"""User model: fitted parameters of people, and its file `user-model.json`.
+
+`calibration.fit.user_model_fit` makes it.
 
 A hand-written file with nothing but estimates is a valid one too: the truth of a simulated crowd.
 """
@@ -56,35 +58,38 @@ PARAMETERS = MappingProxyType(
         "push_alpha": "share",
     }
 )
-"""Every parameter a user model may have -> its unit, in the order in which they are written."""
+"""Unit of each parameter that a user model may have, in the order of writing."""
 
 PATIENCE = "patience_chars"
 PATIENCE_SPREAD = "patience_chars_spread"
-"""No patience, but how much it differs between people."""
+"""Parameter of the spread of patience between people; it is no patience itself."""
 PERSISTENCE = "rbp_p"
 ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
-"""Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
+"""Contingency weights relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
 USE_IN_TIME = "lateness_p0"
 CORRELATION = "away_session_correlation"
-"""Of the logarithms of people's mean time away and mean session."""
+"""Correlation of people's log mean time away and log mean session."""
 QUANTILES = frozenset(
     f"{what}_{quantile}_seconds"
     for what in ("away", "session")
     for quantile in ("median", "quartile_low", "quartile_high")
 )
-"""Parameters that follow from others of their fit, and are not drawn."""
+"""Parameters derived from others of their fit, which are not drawn."""
 FLOOR = "lateness_floor"
 LOG_SPEED = "reading_speed_mu"
-"""The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
+"""Parameter that is a logarithm already, so unchanged in joint entries of logs."""
 SPEED = (LOG_SPEED, "reading_speed_sigma")
 
 _LANGUAGE = re.compile(r"\[[a-z]{2}\]$")
 
 
 def plain_name(name: str) -> str:
-    """Return a parameter's name without its language: `patience_chars[ja]` -> `patience_chars`."""
+    """Return a parameter's name without its language.
+
+    `patience_chars[ja]` -> `patience_chars`.
+    """
     return _LANGUAGE.sub("", name)
 
 
@@ -106,7 +111,7 @@ class _Part(BaseModel):
 
 
 class Diagnostic(_Part):
-    """A named warning about one parameter.
+    """Named warning or note about one parameter.
 
     Attributes
     ----------
@@ -124,7 +129,9 @@ class Diagnostic(_Part):
 
 
 class OtherLaw(_Part):
-    """What a parameter is under another law, or without some people, that the data do not reject against the best.
+    """Value of a parameter under another law, or without some people.
+
+    The data do not reject it against the best.
 
     Attributes
     ----------
@@ -146,7 +153,7 @@ class OtherLaw(_Part):
 
 
 class ParameterEntry(_Part):
-    """One fitted parameter.
+    """Fitted parameter with its interval.
 
     Attributes
     ----------
@@ -178,7 +185,7 @@ class ParameterEntry(_Part):
 
 
 class JointEntry(_Part):
-    """The covariance of parameters that were fitted together.
+    """Covariance of parameters that were fitted jointly.
 
     Attributes
     ----------
@@ -197,7 +204,7 @@ class JointEntry(_Part):
 
 
 class IntentEntry(_Part):
-    """The probability of one intent.
+    """Probability of one intent.
 
     Attributes
     ----------
@@ -218,7 +225,7 @@ class IntentEntry(_Part):
 
 
 class UserModel(_Part):
-    """The content of user-model.json. It prints as the first lines of its `summary`.
+    """Content of user-model.json, printed as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -263,7 +270,7 @@ class UserModel(_Part):
 
     @property
     def params(self) -> "pd.Series[float]":
-        """Name -> estimate, `inf` where it is infinite."""
+        """Estimates by name, as a series; `inf` where infinite."""
         return self.frame()["estimate"]
 
     def frame(self) -> "pd.DataFrame":
@@ -271,13 +278,13 @@ class UserModel(_Part):
         return parameter_frame(self.parameters)
 
     def overview(self) -> Overview:
-        """Return every parameter with its interval, and how many topics have intents."""
+        """Return every parameter with its interval, and the number of topics with intents."""
         shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
         topics = [f"P(i|q) of {pluralise(len(self.intents), 'topic')}"] if self.intents else []
         return Overview(shown, ".4g", topics)
 
     def summary(self) -> str:
-        """Return the overview as text, below whose model it is."""
+        """Return the overview as text, below the name of the study."""
         overview, whose = self.overview(), f"User model{f' of {self.study}' if self.study else ''}"
         if not self.parameters:
             return "\n".join(
@@ -289,19 +296,19 @@ class UserModel(_Part):
         return self.overview().as_html()
 
     def entry(self, name: str, language: str | None = None) -> ParameterEntry | None:
-        """Return a parameter, that of the language where there are several; None where there is none."""
+        """Return a parameter's entry by name and language, or None."""
         return self.parameters.get(f"{name}[{language}]") or self.parameters.get(name)
 
     def part(
         self, names: Iterable[str], intents: Mapping[str, Mapping[str, IntentEntry]] | None = None
     ) -> "UserModel":
-        """Return the same model with nothing but some parameters, in this order, and some P(i|q) or none."""
+        """Return the model reduced to some parameters, in this order, and some P(i|q)."""
         parameters = {name: self.parameters[name] for name in names if name in self.parameters}
         return self.model_copy(update={"parameters": parameters, "intents": intents or {}})
 
 
 def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
-    """Put parameters into a frame.
+    """Convert parameters to a frame.
 
     Returns
     -------
@@ -329,7 +336,10 @@ def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
 
 
 def _ends(entry: ParameterEntry) -> tuple[float, float]:
-    """Return an interval with an open end as infinite, as an infinite estimate is; NaN where there is no interval."""
+    """Return interval ends as numbers, infinite if open, NaN if there is none.
+
+    As an infinite estimate is.
+    """
     low, high = entry.interval
     if low is None and high is None:
         return math.nan, math.nan
@@ -337,7 +347,7 @@ def _ends(entry: ParameterEntry) -> tuple[float, float]:
 
 
 class _File(UserModel):
-    """What a file must say of itself."""
+    """Required header of a user model's file."""
 
     format: Format
 
@@ -375,7 +385,7 @@ def read_user_model(path: str | Path) -> UserModel:
 
 
 def load_model(model: UserModel | str | Path) -> tuple[UserModel, str]:
-    """Return a user model that is given as itself or as a file, and what messages call it.
+    """Return a user model from a value or a file, with its name in messages.
 
     Raises
     ------
@@ -388,7 +398,7 @@ def load_model(model: UserModel | str | Path) -> tuple[UserModel, str]:
 
 
 def lacking_push_weights(model: UserModel) -> str:
-    """Say which weights of the contingency utility count as 0, nothing where the model has all of them.
+    """Return a sentence on contingency weights that count as 0, or an empty text.
 
     The rule, wherever the utility is computed: a weight that the model lacks is 0, so that its cell of Table 1 is ignored,
     as T11U ignores the row of silence (Tan et al., SIGIR 2016, section 4); and this sentence is said.
@@ -403,7 +413,9 @@ def lacking_push_weights(model: UserModel) -> str:
 
 
 def write_user_model(model: UserModel, path: str | Path) -> None:
-    """Write a user model whole; the same model gives the same bytes. Without a law of its own it has no such key.
+    """Write a user model atomically; the same model gives the same bytes.
+
+    Without a law of its own it has no such key.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a user model gives to Modeled Stream Utility: the population, the lateness decay, and the uncertainty of both."""
+"""Modeled Stream Utility under a user model: population, decay, uncertainty."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -9,19 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import (
-    FamilyModel,
-    Spread,
-    clipped_population,
-    joint_parameters,
-    lateness_floor,
-)
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import clipped_population, joint_parameters, lateness_floor
 from calibration.user_model.model import LATENESS, SPEED, UserModel, load_model
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import (
     MSU,
-    Lengths,
     MSUPerSecond,
     MSUStandardError,
     Population,
@@ -30,6 +24,7 @@ from metrics.msu.score import (
     Users,
     msu_scores,
 )
+from metrics.msu.simulation import Lengths
 from metrics.msu.trails import RANGES
 from metrics.results import Score, Topics
 
@@ -66,7 +61,7 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
 
     @property
     def measures(self) -> list[StreamMeasure]:
-        """MSU, its standard error and MSU per second at the fitted lateness decay."""
+        """MSU, its standard error and MSU per second at the fitted decay."""
         lateness = MSU().lateness if self.lateness is None else self.lateness
         return [kind(lateness=lateness, floor=self.floor) for kind in (MSU, MSUStandardError, MSUPerSecond)]
 
@@ -93,13 +88,13 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
         yield [score[:3] for score in found[0]], values
 
     def _moved(self, one: StreamMeasure, draws: Draws, number: int) -> StreamMeasure:
-        """Return a measure that has the fitted lateness decay with one drawn."""
+        """Return a measure with the fitted lateness decay replaced by a drawn one."""
         if LATENESS not in draws.parameters or one.lateness != self.lateness:
             return one
         return replace(one, lateness=float(draws.parameters[LATENESS][number]))
 
     def _users(self, draws: Draws, number: int) -> Users:
-        """Return users of a population drawn; given ones stay."""
+        """Return users of a drawn population; given users stay."""
         if not isinstance(self.users, SimulatedUsers):
             return self.users
         people = {name: float(values[number]) for name, values in draws.parameters.items() if name in RANGES}
@@ -117,7 +112,7 @@ def stream_model(
     lateness: bool = True,
     lengths: Lengths | None = None,
 ) -> StreamModel:
-    """Take from a user model what scores streams of updates.
+    """Build the model of streams of updates from a user model.
 
     A reading speed that it lacks, or has in characters, is replaced by the default one, and a lateness decay that it
     lacks by the default too; its ``notes`` say so.
@@ -199,7 +194,7 @@ def stream_model(
 def _fitted(
     model: UserModel, explicit: Mapping[str, float], notes: list[str], log: FaultLog
 ) -> dict[str, float]:
-    """Return the parameters of the population that the model has and nobody names."""
+    """Return the fitted parameters of the population that the caller does not set."""
     fitted: dict[str, float] = {}
     for name in RANGES:
         if name in explicit or name in SPEED:
@@ -229,7 +224,7 @@ def _estimate(model: UserModel, name: str, log: FaultLog) -> float:
 def _checked(
     explicit: Mapping[str, float], fitted: Mapping[str, float], together: Mapping[str, Any], path: str
 ) -> Population:
-    """Make the population, or say which value is out of range."""
+    """Make the population, or raise with the value that is out of range."""
     try:
         people: dict[str, Any] = {**explicit, **fitted, **together}
         return Population(**people)

@@ -1,4 +1,4 @@
-"""What a user model gives to the scores of push notifications: alpha, the contingency weights, and their uncertainty."""
+"""Push measures under a user model: alpha, contingency weights, uncertainty."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import FamilyModel, Spread
+from calibration.user_model.family import FamilyModel, Spread
 from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, lacking_push_weights, load_model
 from metrics.errors import input_fault, join_names
 from metrics.push.days import count_pushes
@@ -20,7 +20,10 @@ from metrics.results import ALL, Score, Topics
 
 
 def push_alpha(model: UserModel) -> float | None:
-    """Return T11U's weight of gain against pain, 1 where the pain is infinitely small; None where it was not fitted."""
+    """Return T11U's weight of gain against pain, or None.
+
+    1 where the pain is infinitely small; None where it was not fitted.
+    """
     entry = model.entry(ALPHA)
     if entry is None:
         return None
@@ -28,7 +31,10 @@ def push_alpha(model: UserModel) -> float | None:
 
 
 def contingency(model: UserModel) -> Contingency | None:
-    """Return the contingency utility with a model's weights, one that it lacks counting as 0; None without any."""
+    """Return the contingency utility with a model's weights, or None without any.
+
+    A weight that it lacks counts as 0.
+    """
     entries = [model.entry(name) for name in PUSH_WEIGHTS]
     if not any(entries):
         return None
@@ -58,7 +64,10 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
 
     @property
     def measures(self) -> list[PushMeasure]:
-        """T11U at the fitted alpha and the utility with the fitted weights, as far as the model has them."""
+        """T11U at the fitted alpha and the utility with the fitted weights.
+
+        As far as the model has them.
+        """
         t11u = None if self.alpha is None else T11U(alpha=self.alpha)
         return [one for one in (t11u, self.contingency) if one is not None]
 
@@ -85,7 +94,10 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
                     yield places, np.column_stack([values, means])
 
     def _moved(self, one: PushMeasure, draws: Draws) -> list[PushMeasure]:
-        """Return a measure that has the fitted parameters once for each draw; none of one that has not."""
+        """Yield a measure with the fitted parameters of each draw.
+
+        None for a measure without.
+        """
         if isinstance(one, T11U) and one.alpha == self.alpha:
             return [replace(one, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
         if isinstance(one, Contingency) and self.contingency and one.weights == self.contingency.weights:
@@ -97,7 +109,9 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
 
 
 def push_model(model: UserModel | str | Path, collection: PushCollection, *, alpha: bool = True) -> PushModel:
-    """Take from a user model what scores push notifications: the contingency weights, and alpha.
+    """Build the model of push notifications from a user model.
+
+    From the contingency weights, and alpha.
 
     Weights that it lacks count as 0 beside others that it has; the ``notes`` say so.
 
@@ -156,7 +170,7 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
 
 
 def _finite(model: UserModel, name: str, path: str) -> float:
-    """Return a parameter's estimate."""
+    """Return a parameter's estimate if it is finite."""
     estimate = model.parameters[name].estimate
     if estimate is None:
         raise input_fault(f"{name} is infinite", path=path, cure="give it a finite estimate")

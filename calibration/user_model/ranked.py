@@ -1,4 +1,4 @@
-"""What a user model gives to the scores of ranked lists: fitted P(c|q), and its uncertainty."""
+"""Ranked-list measures under a user model: fitted P(c|q) and its uncertainty."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,14 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import FamilyModel, Spread, intent_shares, sum_fault
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import intent_shares, sum_fault
 from calibration.user_model.model import UserModel, load_model
 from metrics.arrays import Floats
 from metrics.errors import FaultLog, join_names
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
 from metrics.results import ALL, Score, ScoreKey, Topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -38,7 +39,7 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
 
     @property
     def measures(self) -> list[ListMeasure]:
-        """The measures that P(c|q) enters."""
+        """Measures that use P(c|q)."""
         return [TIANDCG(), TIAERR(), TIASBR()]
 
     def _scores(
@@ -68,7 +69,10 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
     def _scores_of_one_subtopic(
         self, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure]
     ) -> dict[ScoreKey, Floats]:
-        """Each place -> (C,): the score if P(c|q) were 1 for one subtopic, for each of the topic's."""
+        """Return scores by key with P(c|q) = 1 for one subtopic in turn, (C,).
+
+        Each of the topic's.
+        """
         subtopics = {topic: self.collection.subtopics(topic) for topic in self.model.intents}
         scores: dict[ScoreKey, list[float]] = {}
         for chosen in range(max(map(len, subtopics.values()))):
@@ -83,7 +87,7 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
 
 
 def ranked_model(model: UserModel | str | Path, collection: RankedCollection) -> RankedModel:
-    """Take the P(c|q) of every judged topic from a user model.
+    """Build the model of ranked lists from a user model: P(c|q) of judged topics.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a user model gives to the scores of summaries: patience, fitted P(i|q), and the uncertainty of both."""
+"""Summary measures under a user model: patience, fitted P(i|q), uncertainty."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part, Shares
-from calibration.user_model.measures import FamilyModel, Spread, intent_shares, patience_chars, sum_fault
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import intent_shares, patience_chars, sum_fault
 from calibration.user_model.model import PATIENCE, UserModel, load_model
 from metrics.errors import InputError, input_fault, join_names
 from metrics.results import ALL, Score, Topics
@@ -40,7 +41,7 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
 
     @property
     def measures(self) -> list[MMeasure]:
-        """M at the fitted patience, with the fitted P(i|q) where it is taken."""
+        """M at the fitted patience, with the fitted P(i|q) if used."""
         intents: Intents = "given" if self.shares is None else "fitted"
         patience = MMeasure().patience if self.patience is None else self.patience
         return [MMeasure(patience=patience, intents=intents)]
@@ -71,7 +72,7 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
         return [intent_probabilities(self.collection, intents, self.shares)] * draws.count
 
     def _moved(self, one: MMeasure, draws: Draws) -> list[MMeasure]:
-        """Return a measure once for each draw: with the patience drawn, where it has the fitted one."""
+        """Yield a measure for each draw, with the fitted patience replaced by a drawn one."""
         if PATIENCE not in draws.parameters or one.patience != self.patience:
             return [one] * draws.count
         return [replace(one, patience=drawn) for drawn in draws.parameters[PATIENCE].tolist()]
@@ -80,7 +81,7 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
 def summary_model(
     model: UserModel | str | Path, collection: Collection, *, patience: bool = True, intents: bool = False
 ) -> SummaryModel:
-    """Take from a user model what scores summaries.
+    """Build the model of summaries from a user model.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def summary_model(
 
 
 def _check_patience(model: UserModel, path: str) -> None:
-    """Raise unless there is a patience with 0 <= low <= estimate <= high and estimate > 0."""
+    """Raise unless 0 <= low <= estimate <= high and estimate > 0 for the patience."""
     found = model.parameters.get(PATIENCE)
     if found is None:
         others = [name for name in model.parameters if name.startswith(PATIENCE)]
@@ -138,7 +139,10 @@ def _check_patience(model: UserModel, path: str) -> None:
 
 
 def _shares(model: UserModel, path: str, collection: Collection) -> Shares:
-    """Return the fitted P(i|q), checked: the collection's intents, adding up to 1 for each query."""
+    """Return the fitted P(i|q), checked against the collection.
+
+    The collection's intents, adding up to 1 for each query.
+    """
     fitted = intent_shares(model)
     shares = {query.id: fitted.get(query.id, {}) for query in collection.queries.values()}
     faults = [sum_fault(topic, of) for topic, of in shares.items() if of]
@@ -153,5 +157,5 @@ def _shares(model: UserModel, path: str, collection: Collection) -> Shares:
 
 
 def _or_infinite(value: float | None) -> float:
-    """Return the number; None stands for infinity."""
+    """Return the number, or infinity for None."""
     return math.inf if value is None else value

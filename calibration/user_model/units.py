@@ -1,4 +1,6 @@
-"""Parameters of a user model as a paper prints them: their names, and numbers in hours, words a second or characters.
+"""Parameters as a paper prints them: names, units and digits.
+
+Hours, words a second or characters.
 
 Files and `--format csv|json` keep the names of `calibration.user_model.model.PARAMETERS` and all digits.
 """
@@ -49,21 +51,24 @@ LABELS = {
     "importance_alpha": "importance, alpha",
     "importance_alpha_ordinal": "importance, ordinal alpha",
 }
-"""Names of the parameters, and of what is said of workers, that are printed for people."""
+"""Printed names of the parameters, and of the measures of workers."""
 IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"}) | QUANTILES
-"""Parameters that describe others: they stand in the model and in machine-readable output, not in a table for people."""
+"""Parameters that describe others, absent from tables for people.
+
+They stand in the model and in machine-readable output.
+"""
 BY_SOURCE = ("patience_chars_preferences", "patience_chars_stops")
 TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
-"""Units of time: name, seconds, and the fewest of it for which it is used."""
+"""Units of time: name, seconds, and the smallest number of them to print."""
 DIGITS = 3
-MOST_DECIMALS, MOST_LOG = 3, 700.0
-LARGEST = 1e9
-"""Larger numbers, in any unit, are bounds of what cannot be told."""
+MAX_DECIMALS, MAX_LOG = 3, 700.0
+MAX_PRINTED = 1e9
+"""Largest printed number in any unit; larger ones are bounds of the unidentified."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayScale:
-    """How the numbers of one parameter are printed.
+    """Unit and digits of one parameter in print.
 
     Attributes
     ----------
@@ -83,12 +88,15 @@ class DisplayScale:
     decimals: int
 
     def number(self, value: float | None) -> str:
-        """Format a value without its unit: `1,041`, `.617`; None is infinite, and what rounds to nothing is below the last digit."""
+        """Format a value without its unit: `1,041`, `.617`.
+
+        None is infinite, and what rounds to nothing is below the last digit.
+        """
         if value is None:
             return "no bound"
         number = self._read(value)
-        if abs(number) >= LARGEST:
-            return f"{'below -' if number < 0 else 'over '}{LARGEST:,.0f}"
+        if abs(number) >= MAX_PRINTED:
+            return f"{'below -' if number < 0 else 'over '}{MAX_PRINTED:,.0f}"
         text = f"{number:,.{self.decimals}f}"
         if number and not text.strip("-0.,"):
             text = f"{'above -' if number < 0 else 'below '}{10.0**-self.decimals:.{self.decimals}f}"
@@ -99,7 +107,7 @@ class DisplayScale:
         return f"{self.number(value)} {self.unit}".rstrip()
 
     def interval(self, interval: tuple[float | None, float | None]) -> str:
-        """Format an interval, in words where an end is open."""
+        """Format an interval, in words if an end is open."""
         low, high = interval
         if low is not None and high is not None:
             return f"{self.number(low)} to {self.number(high)}"
@@ -110,11 +118,14 @@ class DisplayScale:
         return f"at least {self.number(low)}" if high is None else f"at most {self.number(high)}"
 
     def _read(self, value: float) -> float:
-        return math.exp(min(value, MOST_LOG)) if self.is_log else value / self.divisor
+        return math.exp(min(value, MAX_LOG)) if self.is_log else value / self.divisor
 
 
 def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale]:
-    """Return the scale of each parameter; times of one family share the unit of the first of them."""
+    """Return the scale of each parameter; times of one family share a unit.
+
+    That of the first of them.
+    """
     found: dict[str, DisplayScale] = {}
     units: dict[str, tuple[str, float]] = {}
     for name, entry in parameters.items():
@@ -129,7 +140,10 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale
 
 
 def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, ParameterEntry]":
-    """Return the parameters of the table: not those that describe others, and the number that stands as the patience once."""
+    """Return the parameters of a table for people, without descriptive ones.
+
+    The number that stands as the patience is there once.
+    """
     kept = {}
     for name, entry in parameters.items():
         plain = plain_name(name)
@@ -141,14 +155,19 @@ def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, Paramet
 
 
 def label(name: str, parameters: "Mapping[str, ParameterEntry]") -> str:
-    """Return what a paper calls a parameter; with several languages, which one it is of, and of a patience without one by votes, that it is by stops."""
+    """Return the name of a parameter in a paper, with language or source if needed.
+
+    With several languages, which one it is of, and of a patience without one by votes, that it is by stops.
+    """
     plain = plain_name(name)
     by_stops = plain == PATIENCE and name.replace(plain, BY_SOURCE[0]) not in parameters
     return f"{LABELS.get(plain, plain)}{name.removeprefix(plain)}{' by stops' if by_stops else ''}"
 
 
 def other_laws(entry: "ParameterEntry", scale: DisplayScale) -> str:
-    """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`.
+    """Return the range of a parameter under other laws that the data leave open.
+
+    `8.1 (drop-outs) to 11.5 (tail)`.
 
     A law that prints the same number as the estimate is left out.
     """
@@ -167,7 +186,7 @@ def _size(value: float | None) -> float:
 
 
 def _typical(entry: "ParameterEntry") -> float:
-    """Return the estimate; where it is infinite a finite end of its interval."""
+    """Return the estimate, or a finite end of the interval if it is infinite."""
     known = (entry.estimate, *entry.interval)
     return next((value for value in known if value is not None and math.isfinite(value)), 1.0)
 
@@ -183,7 +202,7 @@ def _time_unit(seconds: float) -> tuple[str, float]:
 
 
 def _decimals(size: float) -> int:
-    """Return the digits after the point that make `DIGITS` significant ones."""
+    """Return the digits after the point for `DIGITS` significant ones."""
     if size == 0:
         return DIGITS - 1
-    return min(MOST_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(size))))
+    return min(MAX_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(size))))

@@ -1,4 +1,4 @@
-"""Cut visits from table activity with any threshold, and the generator of such a table.
+"""Visits cut from table activity at a threshold.
 
 A visit is a run of signs of life of one worker in one topic, over all pages, tabs and devices, no two
 neighbours of which are further apart than the threshold; so every away time exceeds it. A page in sight
@@ -10,8 +10,6 @@ What a good threshold is, and how much depends on it: `calibration.visits.thresh
 time exceeds the threshold is repaired in the fit of away times (by memorylessness the threshold is taken off
 the complete ones); session lengths know no such repair, so a threshold should be small, and the log should
 have heartbeats.
-
-Generator for table activity: what a log has of known visits, with or without heartbeats, tabs and hidden pages.
 """
 
 from dataclasses import dataclass
@@ -22,7 +20,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.tables.definition import DTYPES
-from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from calibration.visits.followed_visits import in_order, places
 from metrics.arrays import Bools, Floats, Indices
@@ -41,7 +38,7 @@ def visits_from_activity(
     follows: pd.DataFrame | None = None,
     visits: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Cut table visits from table activity.
+    """Cut table visits from table activity at a threshold.
 
     Parameters
     ----------
@@ -87,7 +84,10 @@ def visits_from_signs(
     heartbeat_seconds: float | None = None,
     visits: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Do what `visits_from_activity` does with signs of life, of which each threshold makes other visits."""
+    """Cut visits from activity times at a threshold.
+
+    As `visits_from_activity` does; each threshold makes other visits.
+    """
     _check(idle_seconds, heartbeat_seconds)
     if not len(signs.when):
         return TABLES["visits"].empty()
@@ -111,7 +111,7 @@ def _check(idle_seconds: float, heartbeat_seconds: float | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityTimes:
-    """Signs of life by stream and time, (n,) each, in milliseconds since 1970.
+    """Times of activity by stream, (n,) each, in milliseconds since 1970.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class ActivityTimes:
 
 
 def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> ActivityTimes:
-    """Return the signs of life inside follows, as for `visits_from_activity`.
+    """Return the activity times inside follows, as for `visits_from_activity`.
 
     Of pages that fall silent at the same moment, one that is heard of again comes last: its silence is the one that is
     understood.
@@ -179,7 +179,7 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Activ
 
 
 def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Milliseconds, Milliseconds, Bools]:
-    """Return when the follow of each stream began and ended, and whether there is one."""
+    """Return begin and end of the follow of each stream, and whether there is one."""
     if follows is None:
         limits = np.iinfo(np.int64)
         size = len(names)
@@ -194,14 +194,20 @@ def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Millisec
 
 
 def gaps_milliseconds(signs: ActivityTimes) -> Floats:
-    """Return the milliseconds since the sign before; infinite for the first of a stream."""
+    """Return the milliseconds since the previous activity of the stream.
+
+    Infinite for its first.
+    """
     gaps = np.full(len(signs.when), np.inf)
     gaps[1:] = np.where(np.diff(signs.stream) == 0, np.diff(signs.when), np.inf)
     return gaps
 
 
 def _cut(signs: ActivityTimes, idle_seconds: float, half_beat: float) -> pd.DataFrame:
-    """Return worker, topic, system, stream, start and end (milliseconds) and end_reason of each run of signs."""
+    """Return the visits of a threshold as columns.
+
+    Worker, topic, system, stream, start and end (milliseconds) and end_reason of each run of signs.
+    """
     first = np.flatnonzero(gaps_milliseconds(signs) > 1000 * idle_seconds)
     last = np.append(first[1:], len(signs.when)) - 1
     at, ended = signs.when, signs.ended_at[first]
@@ -218,7 +224,7 @@ def _cut(signs: ActivityTimes, idle_seconds: float, half_beat: float) -> pd.Data
 
 
 def _reasons(signs: ActivityTimes, last: Indices) -> NDArray[np.object_]:
-    """Say how each run ended, by its last sign."""
+    """Return how each visit ended, by its last activity."""
     heard_again = signs.heard_again[last] | ~signs.leaves.any()
     return np.asarray(
         np.where(signs.leaves[last], "left", np.where(heard_again, "idle", "lost")), dtype=object
@@ -226,7 +232,9 @@ def _reasons(signs: ActivityTimes, last: Indices) -> NDArray[np.object_]:
 
 
 def _starts(signs: ActivityTimes, first: Indices, idle_seconds: float) -> Milliseconds:
-    """Return the first sign of each run; for an enrolment visit the enrolment.
+    """Return the first activity of each visit, or the enrolment.
+
+    For an enrolment visit.
 
     Only the first run of a stream can begin so soon: the others begin more than the threshold after it.
     """
@@ -237,7 +245,10 @@ def _starts(signs: ActivityTimes, first: Indices, idle_seconds: float) -> Millis
 
 
 def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.DataFrame) -> pd.DataFrame:
-    """Take entry and stream_at from the exported visits with the same start, end_reason from those with the same end."""
+    """Copy entry, stream_at and end_reason from matching exported visits.
+
+    The first two from those with the same start, end_reason from those with the same end.
+    """
     exported = pd.DataFrame({"stream": places(visits, names)})
     for name in ("start", "end"):
         exported[name] = _milliseconds(visits[name])
@@ -251,7 +262,10 @@ def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.Data
 
 
 def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Indices:
-    """Return the first exported visit with the stream and time of each visit, by its label; -1: there is none."""
+    """Return the matching exported visit of each visit, by label; -1 without any.
+
+    The first with its stream and time.
+    """
     moment, moments = pd.factorize(np.concatenate([cut[time], exported[time]]))
     stream = np.concatenate([cut["stream"], exported["stream"]])
     one, other = np.split(stream.astype(np.int64) * len(moments) + moment, [len(cut)])
@@ -268,122 +282,3 @@ def _milliseconds(times: "pd.Series[Any]") -> Milliseconds:
 
 def _times(milliseconds: "pd.Series[Any]") -> "pd.Series[Any]":
     return pd.to_datetime(milliseconds, unit="ms", utc=True).astype("datetime64[ms, UTC]")
-
-
-_CLOSING = ("left", "exhausted")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActivityLog:
-    """How a log watches visits.
-
-    Attributes
-    ----------
-    heartbeat_seconds : float or None
-        How often a page in sight beats; None: no heartbeats, and nothing says that a page went out of sight.
-    event_gap_seconds : float
-        Without heartbeats: mean of the exponential time between two events of a visit (an ``open`` each).
-    second_tab : float
-        Share of visits in which a second page is opened, somewhere between their ends, and closed before
-        theirs.
-    hidden : float
-        Share of visits whose page is hidden for an even share of the time, somewhere inside.
-    """
-
-    heartbeat_seconds: float | None = 5.0
-    event_gap_seconds: float = 10.0
-    second_tab: float = 0.0
-    hidden: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Views:
-    """Page views: the visit of each, and when it begins and ends, (v,); seconds since the visit began."""
-
-    visit: Indices
-    name: str
-    begin: Floats
-    end: Floats
-    closes: Bools
-
-
-def simulate_activity(
-    visits: pd.DataFrame, rng: np.random.Generator, log: ActivityLog | None = None
-) -> pd.DataFrame:
-    """Draw table activity of visits.
-
-    Parameters
-    ----------
-    visits : DataFrame
-        Table visits. Those that ended ``left`` or ``exhausted`` end with a page closed, of all others events
-        just stop.
-    rng : Generator
-        Source of the draws.
-    log : ActivityLog, optional
-        What is logged; a heartbeat every 5 s and nothing odd by default.
-    """
-    log = ActivityLog() if log is None else log
-    lengths = (visits["end"] - visits["start"]).dt.total_seconds().to_numpy(np.float64)
-    if log.heartbeat_seconds is None:
-        return _table(visits, [_events(lengths, log.event_gap_seconds, rng)])
-    closes = visits["end_reason"].isin(_CLOSING).to_numpy(bool)
-    every = np.arange(len(lengths), dtype=np.intp)
-    first = _Views(visit=every, name="a", begin=np.zeros_like(lengths), end=lengths, closes=closes)
-    pieces = [_without_hidden(_watched(first, log.heartbeat_seconds), first, log.hidden, rng)]
-    twice = every[rng.random(len(lengths)) < log.second_tab]
-    begin = lengths[twice] * rng.random(len(twice))
-    end = begin + (lengths[twice] - begin) * rng.random(len(twice))
-    second = _Views(visit=twice, name="b", begin=begin, end=end, closes=np.ones(len(twice), dtype=bool))
-    return _table(visits, [*pieces, _watched(second, log.heartbeat_seconds)])
-
-
-def _watched(views: _Views, heartbeat_seconds: float) -> pd.DataFrame:
-    """Return opening, heartbeats and closing of page views: visit, page, seconds, kind."""
-    beats = np.maximum(0, np.ceil((views.end - views.begin) / heartbeat_seconds) - 1).astype(np.intp)
-    row = np.repeat(np.arange(len(beats)), beats)
-    number = np.arange(len(row)) - np.repeat(np.cumsum(beats) - beats, beats) + 1
-    signs = [
-        _signs(views, np.arange(len(beats)), views.begin, "open"),
-        _signs(views, row, views.begin[row] + number * heartbeat_seconds, "beat"),
-        _signs(views, np.flatnonzero(views.closes), views.end[views.closes], "close"),
-    ]
-    return pd.concat(signs, ignore_index=True)
-
-
-def _signs(views: _Views, row: Indices, seconds: Floats, kind: str) -> pd.DataFrame:
-    return pd.DataFrame({"visit": views.visit[row], "page": views.name, "seconds": seconds, "kind": kind})
-
-
-def _without_hidden(
-    signs: pd.DataFrame, views: _Views, share: float, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Hide the page of a share of the views between two uniform times, in which it does not beat."""
-    rows = np.flatnonzero(rng.random(len(views.visit)) < share)
-    times = np.sort(rng.random((2, len(rows))), axis=0) * views.end[rows]
-    low, high = np.full((2, len(views.visit)), np.inf)
-    low[rows], high[rows] = times
-    seconds, visit = signs["seconds"].to_numpy(), signs["visit"].to_numpy()
-    silent = (signs["kind"] == "beat") & (low[visit] < seconds) & (seconds < high[visit])
-    spells = [_signs(views, rows, at, kind) for at, kind in zip(times, ("hidden", "visible"), strict=True)]
-    return pd.concat([signs[~silent], *spells], ignore_index=True)
-
-
-def _events(lengths: Floats, gap_seconds: float, rng: np.random.Generator) -> pd.DataFrame:
-    """Return an event at the beginning of each visit and further ones at exponential gaps as long as it lasts."""
-    further = rng.poisson(lengths / gap_seconds)
-    visit = np.repeat(np.arange(len(lengths)), further + 1)
-    seconds = rng.random(len(visit)) * lengths[visit]
-    seconds[np.cumsum(further + 1) - further - 1] = 0.0
-    return pd.DataFrame({"visit": visit, "page": "a", "seconds": seconds, "kind": "open"})
-
-
-def _table(visits: pd.DataFrame, pieces: list[pd.DataFrame]) -> pd.DataFrame:
-    signs = pd.concat(pieces, ignore_index=True).sort_values(["visit", "seconds"], kind="stable")
-    of = visits.iloc[signs["visit"].to_numpy()].reset_index(drop=True)
-    stay = of["worker"] + "-" + of["topic"] + "-" + of["visit"].astype("str")
-    rows = of[["worker", "topic", "system"]].assign(
-        page=stay + "-" + signs["page"].to_numpy(),
-        at=of["start"] + pd.to_timedelta(signs["seconds"].to_numpy().round(3), unit="s"),
-        kind=signs["kind"].to_numpy(),
-    )
-    return check_frame(rows, TABLES["activity"])

@@ -1,4 +1,6 @@
-"""Follows and visits as arrays: which visit belongs to which follow, cut at the follow's ends, one after the other.
+"""Follows and visits as arrays: each visit in its follow, cut and in order.
+
+Cut at the follow's ends, one after the other.
 
 What the fits need of the tables follows and visits; `calibration.models.durations.from_tables` makes times at risk of it. Two things
 that are legal in both tables make times away wrong without a sign, and are looked for here: names that differ between the
@@ -18,9 +20,9 @@ from metrics.arrays import Bools, Indices, Ints
 
 COMPLETE = ("left", "idle")
 PROMPTED = ("reminder", "invitation")
-MOST_ORPHANS = 0.1
+MAX_ORPHAN_SHARE = 0.1
 FAULTY_ORPHANS = 0.5
-LEAST_FOLLOWS = 10
+MIN_FOLLOWS = 10
 MANY_AT_LAST_VISIT = 0.9
 CLOSE_MILLISECONDS = 1000
 ASK = "are worker and topic names the same in both files?"
@@ -31,7 +33,7 @@ ASK_TIMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Follows:
-    """Who was watched, and when; times in milliseconds since 1970.
+    """Follows with begin and end, in milliseconds since 1970.
 
     Attributes
     ----------
@@ -55,7 +57,9 @@ class Follows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitTimes:
-    """Visits inside follows, ordered by follow and time, none overlapping; times in milliseconds since 1970.
+    """Visits inside follows, ordered, without overlap, in milliseconds since 1970.
+
+    By follow and time.
 
     Attributes
     ----------
@@ -80,22 +84,22 @@ class VisitTimes:
 
     @property
     def is_first(self) -> Bools:
-        """(v,) whether it is the first of its follow."""
+        """Mask of the first visit of each follow, (v,)."""
         return np.diff(self.follow, prepend=-1) > 0
 
     @property
     def is_last(self) -> Bools:
-        """(v,) whether it is the last of its follow."""
+        """Mask of the last visit of each follow, (v,)."""
         return np.diff(self.follow, append=np.iinfo(np.intp).max) > 0
 
     @property
     def previous_end(self) -> Ints:
-        """(v,) end of the visit before; of no meaning for the first of a follow."""
+        """End of the previous visit, (v,); meaningless for the first of a follow."""
         return np.concatenate([self.start[:1], self.end[:-1]])
 
 
 class UnusableVisits(NamedTuple):
-    """How many visits have no follow, lie outside theirs, or begin before it and are cut there."""
+    """Counts of visits without a follow, outside theirs, or cut at its begin."""
 
     without_follow: int = 0
     outside_follow: int = 0
@@ -104,7 +108,7 @@ class UnusableVisits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedVisits:
-    """Follows, their visits, and what was noticed.
+    """Follows and their visits, with counts of unusable ones.
 
     Attributes
     ----------
@@ -122,7 +126,9 @@ class FollowedVisits:
     left_out: UnusableVisits
 
     def last_before(self, table: pd.DataFrame, at: str) -> Ints:
-        """Return the last time in a table's column ``at``, of the same worker and topic, up to each visit's start.
+        """Return the last time of a table's column ``at`` before each visit.
+
+        Of the same worker and topic, up to its start.
 
         Returns
         -------
@@ -146,7 +152,7 @@ class FollowedVisits:
 def join(
     visits: pd.DataFrame, follows: pd.DataFrame | None, window: tuple[datetime, datetime] | None
 ) -> FollowedVisits:
-    """Find the follow of every visit and cut visits at its ends.
+    """Join each visit with its follow, and cut it at the follow's ends.
 
     Parameters
     ----------
@@ -172,12 +178,12 @@ def join(
 
 
 def milliseconds(times: "pd.Series[Any]") -> Ints:
-    """Return times as milliseconds since 1970; none may be missing."""
+    """Convert times to milliseconds since 1970; none may be missing."""
     return np.asarray(times.dt.as_unit("ms").astype("int64"), dtype=np.int64)
 
 
 def places(table: pd.DataFrame, streams: pd.DataFrame) -> Indices:
-    """Return the row of ``streams`` with each row's worker and topic, -1 where there is none."""
+    """Return the row in ``streams`` of each row's worker and topic, or -1."""
     size = len(streams)
     worker = pd.factorize(pd.concat([streams["worker"], table["worker"]], ignore_index=True))[0]
     topic, topics = pd.factorize(pd.concat([streams["topic"], table["topic"]], ignore_index=True))
@@ -190,7 +196,9 @@ def places(table: pd.DataFrame, streams: pd.DataFrame) -> Indices:
 
 
 def in_order(group: Indices, at: Ints, mark: Ints) -> Indices:
-    """Return the order by group, time and mark (0 to 3); rows alike in all three stay as they came.
+    """Return the order by group, time and mark (0 to 3).
+
+    Rows alike in all three stay as they came.
 
     Logs come nearly in order, which a sort by one number makes use of; times too far apart for one number take three.
     """
@@ -247,7 +255,10 @@ def _stays(visits: pd.DataFrame, place: Indices, follows: Follows) -> tuple[Visi
 
 
 def _united(rows: VisitTimes, follows: Follows) -> VisitTimes:
-    """Order visits by follow and time, and make one of those that overlap: it ends as the one that ends last."""
+    """Merge overlapping visits, ordered by follow and time.
+
+    A merged one ends as the one that ends last.
+    """
     key = _keys(rows.follow, rows.start, follows)
     order = np.lexsort((rows.end, key))
     follow, start, end = rows.follow[order], rows.start[order], rows.end[order]
@@ -271,34 +282,43 @@ def _united(rows: VisitTimes, follows: Follows) -> VisitTimes:
 
 
 def _keys(follow: Indices, times: Ints, follows: Follows) -> Ints:
-    """Return integers in the order of follow, then time; times must not lie outside all follows."""
+    """Return integers ordered like follow, then time.
+
+    Times must not lie outside all follows.
+    """
     low, high = int(follows.start.min(initial=0)), int(follows.end.max(initial=0))
     return follow.astype(np.int64) * (high - low + 1) + (np.clip(times, low, high) - low)
 
 
 class Ends(NamedTuple):
-    """How many follows have a visit, and how many of those end within a second of the end of their last one."""
+    """Counts of follows with a visit, and of those that end with their last one.
+
+    Within a second.
+    """
 
     visited: int = 0
     at_last_visit: int = 0
 
     @property
     def is_suspicious(self) -> bool:
-        """Whether the ends seem to be taken from the visits."""
-        return self.visited >= LEAST_FOLLOWS and self.at_last_visit >= MANY_AT_LAST_VISIT * self.visited
+        """True if the ends seem to be taken from the visits."""
+        return self.visited >= MIN_FOLLOWS and self.at_last_visit >= MANY_AT_LAST_VISIT * self.visited
 
     def __str__(self) -> str:
-        """Say how many, as the beginning of a sentence."""
+        """Format as the beginning of a sentence."""
         return f"{self.at_last_visit} of {self.visited} follows with a visit end where their last visit does"
 
 
 def orphans(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
-    """Return (v,) whether no follow has the visit's worker and topic."""
+    """Return the mask of visits without a follow of their worker and topic, (v,)."""
     return np.asarray(places(visits, follows[["worker", "topic"]]) < 0)
 
 
 def outside(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
-    """Return (v,) whether the visit begins more than a second before its follow does, or after its follow ended."""
+    """Return the mask of visits outside their follow, (v,).
+
+    It begins more than a second before its follow does, or after its follow ended.
+    """
     spans = _spans(follows)
     place = places(visits, spans[["worker", "topic"]])
     if not len(spans):
@@ -310,7 +330,10 @@ def outside(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
 
 
 def orphans_in_words(count: int, visits: int) -> str:
-    """Return a clause: `all 9 visits belong to no follow`, `3 of 9 visits belong to no follow`."""
+    """Return a clause: `3 of 9 visits belong to no follow`.
+
+    `all 9 visits belong to no follow` where none has one.
+    """
     if count == visits == 1:
         return "the only visit belongs to no follow"
     some = f"{count} of {visits}" if count < visits else f"all {visits}"
@@ -318,7 +341,7 @@ def orphans_in_words(count: int, visits: int) -> str:
 
 
 def refuse_orphans(tables: Mapping[str, pd.DataFrame]) -> None:
-    """Raise where so many visits belong to no follow that it can be no accident.
+    """Raise if too many visits belong to no follow to be an accident.
 
     Parameters
     ----------
@@ -334,20 +357,23 @@ def refuse_orphans(tables: Mapping[str, pd.DataFrame]) -> None:
     if "follows" not in tables or visits.empty:
         return
     count = int(orphans(visits, tables["follows"]).sum())
-    if count > MOST_ORPHANS * len(visits):
+    if count > MAX_ORPHAN_SHARE * len(visits):
         raise NotIdentifiedError(f"{orphans_in_words(count, len(visits))}: {ASK}")
 
 
 def join_follows(
     tables: Mapping[str, pd.DataFrame], window: tuple[datetime, datetime] | None = None
 ) -> FollowedVisits:
-    """Return what `join` makes of visits and follows, where `refuse_orphans` lets them pass."""
+    """Return the join of visits and follows, checked by `refuse_orphans`."""
     refuse_orphans(tables)
     return join(tables["visits"], tables.get("follows"), window)
 
 
 def compare_follow_ends(visits: pd.DataFrame, follows: pd.DataFrame) -> Ends:
-    """Compare each follow's end with the end of its last visit; systems of one worker and topic are one follow."""
+    """Compare each follow's end with the end of its last visit.
+
+    Systems of one worker and topic are one follow.
+    """
     streams = ["worker", "topic"]
     ended = follows.groupby(streams, sort=False)["ended_at"].max()
     last = visits.groupby(streams, sort=False)["end"].max()

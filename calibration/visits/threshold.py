@@ -1,4 +1,6 @@
-"""How long a silence ends a visit: a threshold from the log itself, and how much the fits depend on it.
+"""Choice of the silence that ends a visit, and the fits' sensitivity to it.
+
+From the log itself.
 
 With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for away
 times. Without them the silences within visits and those between visits are told apart by a mixture of two
@@ -21,24 +23,27 @@ from calibration.visits.cut import gaps_milliseconds, signs_of_life, visits_from
 from metrics.arrays import Floats
 
 IDLE_SECONDS = 300.0
-"""The threshold where the log has none to offer."""
+"""Default threshold where the log offers none."""
 
 FACTORS = (0.5, 1.0, 2.0)
-LEAST_SEPARATION = 2.0
-"""Difference of the means of the log silences over their root mean square standard deviation below which there is no valley between the two."""
-LEAST_SILENCES = 50
-MOST_CHANGE = 0.1
+MIN_SEPARATION = 2.0
+"""Smallest distance of two means of log silences with a valley between.
+
+Over their root mean square standard deviation.
+"""
+MIN_SILENCES = 50
+MAX_CHANGE = 0.1
 _CELLS = 2000
 _ROUNDS = 2000
 _TOLERANCE = 1e-10
-_LEAST_SD = 0.05
+_MIN_SD = 0.05
 
 Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleThreshold:
-    """A threshold and where it is from.
+    """Threshold and its source.
 
     Attributes
     ----------
@@ -77,13 +82,15 @@ def idle_threshold(
     if activity["kind"].eq("beat").any():
         return _fallback(fallback_seconds, "the log has heartbeats, which tell when a page was in sight")
     silences = silences_seconds(activity, follows=follows)
-    if len(silences) < LEAST_SILENCES:
+    if len(silences) < MIN_SILENCES:
         return _fallback(fallback_seconds, f"there are {len(silences)} silences")
     return _from_mixture(np.log(silences), fallback_seconds)
 
 
 def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> Floats:
-    """Return the gaps between neighbouring signs of life of the same worker and topic that are longer than 0.
+    """Return the silences between activity times of one worker and topic.
+
+    Those longer than 0, of neighbours.
 
     Parameters
     ----------
@@ -112,7 +119,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
     short, long = np.exp(mean)
     separation = float((mean[1] - mean[0]) / math.sqrt((sd**2).mean()))
     crossing = _crossing(share, mean, sd)
-    if separation < LEAST_SEPARATION or crossing is None:
+    if separation < MIN_SEPARATION or crossing is None:
         why = f"silences of {shown_roughly(short)} s and {shown_roughly(long)} s have no valley between them"
         return _fallback(fallback_seconds, why)
     seconds = math.exp(crossing)
@@ -125,7 +132,9 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
 
 
 def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
-    """Return the share of the lower normal, and means and standard deviations of both, from a fine histogram.
+    """Fit two normals to log silences, from a fine histogram.
+
+    The share of the lower one, and means and standard deviations of both.
 
     EM, started from the split of least variance within its parts.
     """
@@ -138,7 +147,7 @@ def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
         share = weight.sum(axis=1) / count.sum()
         mean = weight @ cells / weight.sum(axis=1)
         variance = (weight * (cells - mean[:, None]) ** 2).sum(axis=1) / weight.sum(axis=1)
-        sd = np.sqrt(np.maximum(variance, _LEAST_SD**2))
+        sd = np.sqrt(np.maximum(variance, _MIN_SD**2))
         z = (cells - mean[:, None]) / sd[:, None]
         log_density = (np.log(share) - np.log(sd) - math.log(2 * math.pi) / 2)[:, None] - z * z / 2
         lower = expit(log_density[0] - log_density[1])
@@ -151,7 +160,7 @@ def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
 
 
 def _least_variance_split(cells: Floats, count: Floats) -> float:
-    """Return the cut whose two parts vary least within (Otsu 1979)."""
+    """Return the cut of least variance within both parts (Otsu 1979)."""
     below, above = np.cumsum(count)[:-1], count.sum() - np.cumsum(count)[:-1]
     sums = np.cumsum(count * cells)[:-1]
     apart = below * above * (sums / below - (count @ cells - sums) / above) ** 2
@@ -159,7 +168,7 @@ def _least_variance_split(cells: Floats, count: Floats) -> float:
 
 
 def _crossing(share: float, mean: Floats, sd: Floats) -> float | None:
-    """Return where, between the means, a value is as likely of the one as of the other normal; None: nowhere.
+    """Return where two normals are equally likely, between their means, or None.
 
     log p + log phi(x; m_1, s_1) = log (1 - p) + log phi(x; m_2, s_2) is a quadratic equation in x.
     """
@@ -228,7 +237,9 @@ def _estimates(
 
 
 def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
-    """Return for each parameter of a `threshold_sensitivity` a diagnostic: how far the threshold moves its estimate.
+    """Return how far the threshold moves each estimate, as diagnostics.
+
+    For each parameter of a `threshold_sensitivity`.
 
     A warning from a change of 10 % on, of the largest estimate against the smallest; an information below.
     """
@@ -237,7 +248,7 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
         shown = ", ".join(shown_roughly(value) for value in values)
-        make = info if values.max() < (1 + MOST_CHANGE) * values.min() else warning
+        make = info if values.max() < (1 + MAX_CHANGE) * values.min() else warning
         notes[name] = make(
             "threshold_sensitivity",
             f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",

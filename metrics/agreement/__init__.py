@@ -1,4 +1,4 @@
-"""Agreement of measures with preferences, its ceiling, comparisons of measures, rank correlation."""
+"""Agreement of measures with preferences: ceilings, comparisons and correlations."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,4 @@
-"""Agreement of a metric with preferences, and means of shares over queries with their intervals.
-
-Intervals are for means over queries, and simultaneous bands along a parameter.
+"""Agreement of a metric with preferences, and query-clustered means of shares.
 
 Pairs of one query share its topic and its workers, so they are no independent observations: an interval that
 treats them so (the binomial one) is too narrow. Here the query is the unit, always.
@@ -26,7 +24,7 @@ from metrics.arrays import Floats, align_rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMean:
-    """The mean over pairs of a quantity between 0 and 1, kept as its sum and count in each query.
+    """Mean over pairs of a quantity between 0 and 1, kept as sums and counts by query.
 
     mean = sum_q S_q / sum_q n_q
 
@@ -45,7 +43,7 @@ class QueryMean:
     counts: Floats
 
     def __repr__(self) -> str:
-        """``QueryMean(value=0.911, queries=8)``; the values of each query are in `by_query`."""
+        """Format as ``QueryMean(value=0.911, queries=8)``."""
         return f"QueryMean(value={self.value:.4g}, queries={self.units})"
 
     @property
@@ -68,7 +66,7 @@ class QueryMean:
 
     @property
     def influence(self) -> Floats:
-        """What each query adds to the error of the mean: (S_q - mean n_q) / sum n.
+        """Influence of each query on the mean: (S_q - mean n_q) / sum n.
 
         With as many pairs in every query it is (mean of q - mean) / queries.
         """
@@ -77,7 +75,9 @@ class QueryMean:
 
     @property
     def standard_error(self) -> float:
-        """Query-clustered standard error, sqrt(Q/(Q-1) sum influence^2); NaN for fewer than two queries.
+        """Query-clustered standard error of the mean; NaN for fewer than two queries.
+
+        sqrt(Q/(Q-1) sum influence^2).
 
         With as many pairs in every query it is the standard deviation of the query means over sqrt(Q).
         """
@@ -169,7 +169,7 @@ def simultaneous_band(
     draws: int = 10_000,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
-    """Return a band that holds a whole curve of means at once with probability ``level``.
+    """Return a band that covers a whole curve of means at once at this level.
 
     band_k = mean_k -+ c se_k,  c = quantile of max_k |T_k|
 
@@ -219,7 +219,10 @@ def simultaneous_band(
 
 
 def standard_error(influence: Floats, units: int) -> float:
-    """Return sqrt(Q/(Q-1) sum influence^2) for Q units; NaN for fewer than two, 0 for rounding errors only."""
+    """Return the standard error of Q summed influences, clustered by unit.
+
+    sqrt(Q/(Q-1) sum influence^2) for Q units; NaN for fewer than two, 0 for rounding errors only.
+    """
     if units < 2:
         return float("nan")
     error = float(np.sqrt(units / (units - 1) * np.sum(influence**2)))
@@ -247,7 +250,7 @@ RELATIVE_TIE, OF_LARGEST, ROUNDING = 1e-12, 1e-9, 4e-15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far a metric agrees with the votes under one convention.
+    """Share of pairs in which a metric agrees with the votes, under one convention.
 
     Attributes
     ----------
@@ -347,7 +350,7 @@ def agreements(difference: ArrayLike, share: ArrayLike, query: ArrayLike) -> Map
 
 
 def pair_credit(difference: ArrayLike, share: ArrayLike, *, ties: Ties) -> Floats:
-    """Return what each pair adds to the agreement.
+    """Return the credit of each pair for the agreement, and whether it counts.
 
     Returns
     -------
@@ -392,7 +395,10 @@ def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def precision(size: ArrayLike) -> Floats:
-    """Return how far two scores of a size may be apart by rounding alone: 18 times the spacing of such numbers."""
+    """Return the largest difference of two scores that rounding alone can make.
+
+    18 times the spacing of numbers of this size.
+    """
     return np.asarray(ROUNDING * np.asarray(size, dtype=np.float64))
 
 

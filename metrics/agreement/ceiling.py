@@ -58,17 +58,17 @@ from metrics.agreement.crossed_errors import (
 )
 from metrics.arrays import Floats, Ints, align_rows
 
-MOST_GROUPS = 25
-"""More clusters than that are left out in so many groups."""
-MOST_LOG_ODDS = 2.0
-"""An interval reaches no farther on the log odds: beside 0 and 1 they are known to nobody."""
+MAX_GROUPS = 25
+"""Largest number of groups that are left out in turn; more clusters share groups."""
+MAX_LOG_ODDS = 2.0
+"""Largest half width of an interval in log odds: near 0 and 1 little is known."""
 ROUNDING = 1e-9
-"""Of a group beside which less is left, nothing is."""
+"""Weight below which the rest beside a left-out group counts as empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CeilingEstimate:
-    """One ceiling under one convention for ties.
+    """Ceiling under one convention for ties, with its standard error.
 
     Attributes
     ----------
@@ -90,11 +90,14 @@ class CeilingEstimate:
     df: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval: Student's t on the agreement or on its log odds, whichever reaches farther; NaN without variation."""
+        """Return the wider of Student's t interval and that of the log odds.
+
+        NaN without variation.
+        """
         if not (self.standard_error > 0 and self.df > 0):
             return math.nan, math.nan
         reach = float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
-        on_log_odds = reach / max(self.value * (1 - self.value), reach / MOST_LOG_ODDS)
+        on_log_odds = reach / max(self.value * (1 - self.value), reach / MAX_LOG_ODDS)
         return (
             max(0.0, min(self.lowest - reach, float(expit(logit(self.lowest) - on_log_odds)))),
             min(1.0, max(self.highest + reach, float(expit(logit(self.highest) + on_log_odds)))),
@@ -103,7 +106,7 @@ class CeilingEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupedVotes:
-    """The n votes that a ceiling is of, on p pairs, in the groups that are left out in turn.
+    """Votes on p pairs, n in all, with the groups that a jackknife leaves out.
 
     Attributes
     ----------
@@ -120,7 +123,10 @@ class GroupedVotes:
     ways: tuple[Ints, ...]
 
     def without(self, difference: Floats, ties: Ties) -> tuple[float, Floats]:
-        """Return a measure's agreement with the votes, and what it is without each group, way after way; NaN where no pair counts."""
+        """Return a measure's agreement, overall and without each group, one way a row.
+
+        NaN where no pair counts.
+        """
         cast = self.counts.T[[1, 2, 0]]
         votes = self.counts.sum(axis=1)
         credit = pair_credit(difference, (cast[1] / 2 + cast[2]) / votes, ties=ties)
@@ -178,7 +184,7 @@ class Ceiling:
         return self.second_panel[ties].value
 
     def perfect(self, ties: Ties = "against") -> float:
-        """Agreement with these votes to expect from a metric that knew what most people prefer."""
+        """Agreement with these votes to expect of a metric that knows each majority."""
         return self.perfect_metric[ties].value
 
     def panel_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
@@ -192,7 +198,7 @@ class Ceiling:
     def less_panel(
         self, difference: ArrayLike, ties: Ties = "against", level: float = 0.95
     ) -> tuple[float, float, float]:
-        """Return how much more often a measure agrees with these votes than a second panel would.
+        """Return a measure's agreement with these votes less that of a second panel.
 
         Parameters
         ----------
@@ -234,7 +240,7 @@ class Ceiling:
 
     @property
     def no_interval(self) -> str:
-        """Say why the ceilings have no interval; nothing where they have one."""
+        """Return why the ceilings have no interval, or an empty string."""
         error = self.second_panel["against"].standard_error
         if math.isnan(self.second_panel["against"].df):
             return "queries, or people who judged several of them, are too few to say anything about others"
@@ -247,7 +253,7 @@ class Ceiling:
 def ceiling(
     votes: ArrayLike, pair: ArrayLike, query: ArrayLike, *, worker: ArrayLike | None = None
 ) -> Ceiling:
-    """Split the votes of every pair into halves and compare their majorities.
+    """Estimate the ceilings of agreement from split halves of every pair's votes.
 
     Parameters
     ----------
@@ -295,7 +301,9 @@ def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
 
 
 def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats]:
-    """Make one vote of a person's votes on a pair: that of most of them, or a tie where as many say one as the other.
+    """Reduce each person's votes on a pair to one.
+
+    It is that of most of them, or a tie where as many say one as the other.
 
     Parameters
     ----------
@@ -331,14 +339,17 @@ def _kind(votes: Floats) -> Ints:
 
 
 def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) -> list[Ints]:
-    """Return the group with which each judgment is left out, in each way: by query, and by person and both where they cross."""
+    """Return the group of each judgment in each way of leaving groups out.
+
+    By query, and by person and both where they cross.
+    """
     queries = int(query.max(initial=-1)) + 1
     people = 0 if worker is None else int(worker.max(initial=-1)) + 1
     cells, cell = (
         (query, query) if worker is None else np.unique(query * people + worker, return_inverse=True)
     )
     is_crossed = worker is not None and cells.size > people
-    if not is_crossed and queries <= MOST_GROUPS:
+    if not is_crossed and queries <= MAX_GROUPS:
         return [query.astype(np.int8)]
     of_vote = _numbers_of_votes(votes, pair)
     by_query = _added(query, of_vote)
@@ -352,7 +363,10 @@ def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) ->
 
 
 def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
-    """Return a number of each vote that says what it is and with which others its pair was judged, whatever anything is called."""
+    """Return a number for each vote that depends on the votes alone, not on any name.
+
+    It says what the vote is and with which others its pair was judged.
+    """
     kind = _kind(votes)
     counts = np.bincount(3 * pair + kind, minlength=3 * (int(pair.max(initial=-1)) + 1)).reshape(-1, 3)
     larger, smaller = counts[:, :2].max(axis=1), counts[:, :2].min(axis=1)
@@ -363,7 +377,10 @@ def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers that look like drawn ones, the same for the same (the finaliser of splitmix64; Steele, Lea and Flood 2014)."""
+    """Return pseudo-random numbers that depend on the input numbers alone.
+
+    The finaliser of splitmix64 (Steele, Lea and Flood 2014).
+    """
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -371,7 +388,7 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _added(cluster: Ints, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the sums of numbers by cluster, modulo 2^64: exact, in whatever order they are added."""
+    """Return exact sums of numbers by cluster, modulo 2^64, in any order of addition."""
     sums = np.zeros(int(cluster.max(initial=-1)) + 1, dtype=np.uint64)
     np.add.at(sums, cluster, numbers)
     return sums
@@ -380,7 +397,7 @@ def _added(cluster: Ints, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _ranks(numbers: NDArray[np.uint64]) -> Ints:
     """Return a group for each cluster, by the order of the clusters' numbers."""
     group = np.empty(numbers.size, dtype=np.int8)
-    group[np.argsort(numbers, kind="stable")] = np.arange(numbers.size) % MOST_GROUPS
+    group[np.argsort(numbers, kind="stable")] = np.arange(numbers.size) % MAX_GROUPS
     return group
 
 
@@ -390,7 +407,10 @@ def _grouped(cell: Ints, ways: list[Ints]) -> GroupedVotes:
 
 
 def _left_out(votes: GroupedVotes) -> Iterator[Ints]:
-    """Yield the (pairs, 3) votes for either side and ties, of all and then with every group left out."""
+    """Yield the (pairs, 3) counts of votes, of all and without each group.
+
+    For either side and ties.
+    """
     yield votes.counts
     for way in votes.ways:
         ends = np.cumsum(np.bincount(way))[:-1]
@@ -411,7 +431,10 @@ class _Samples(NamedTuple):
 
 
 def _samples(counts: Iterator[Ints]) -> _Samples:
-    """Count the patterns of votes in every sample; the first is the whole, and stands at the end twice more, for two other starts."""
+    """Count the patterns of votes in every sample; the first sample is the whole.
+
+    The whole stands at the end twice more, for two other starts.
+    """
     found, aims, full = [], [], None
     for sample in counts:
         votes = sample.sum(axis=1)
@@ -431,7 +454,10 @@ def _samples(counts: Iterator[Ints]) -> _Samples:
 
 
 def _ceiling(votes: GroupedVotes) -> Ceiling:
-    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
+    """Estimate both ceilings from the whole, and their errors from the other samples.
+
+    Every other sample has a group left out.
+    """
     samples, sizes = _samples(_left_out(votes)), [np.bincount(way) for way in votes.ways]
     whole, groups = samples.times[:1], [size.size for size in sizes]
     shares = [np.asarray(size, dtype=np.float64) for size in sizes[:2]]
@@ -477,14 +503,20 @@ def _ceiling(votes: GroupedVotes) -> Ceiling:
 
 
 def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
-    """Return the errors, which are never below one pair of all where majorities are counted: nobody knows rarer things."""
+    """Return the standard errors of the ceilings, at least one pair if counted.
+
+    Nobody knows rarer majorities than one pair in the sample.
+    """
     error = np.sqrt(_variance(replicates, groups))
     least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
     return np.where(error > 0, np.maximum(error, least), error)
 
 
 def _variance(replicates: Floats, groups: list[int]) -> Floats:
-    """Return the jackknife variance over one way, or over two; NaN where a replicate says nothing or there is one group."""
+    """Return the jackknife variance over one way, or over two.
+
+    NaN where a replicate says nothing or there is one group.
+    """
     if min(groups) < 2:
         return np.full(replicates.shape[1:], np.nan)
     by_query, *crossed = (_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1]))
@@ -498,7 +530,7 @@ def _jackknife(replicates: Floats) -> Floats:
 
 
 def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Floats, Floats]:
-    """Return what a second panel and a perfect metric reach in every sample, and the most that its votes can give.
+    """Return both ceilings in every sample, and the largest that its votes allow.
 
     Both are (samples, 2, conventions); the second has 1 in place of 2.
     """
@@ -510,7 +542,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
     half, (whole, even), even_now = _majorities(now // 2)[0], _majorities(full), _majorities(now)[1]
 
     def in_model(at_full: Floats, at_present: Floats) -> Floats:
-        """Return what the mixture says that full size adds to the votes that a sample has."""
+        """Return the mixture's agreement at full size less that at the sample's size."""
         means = [_average(samples.aims[:, full], at_full), _average(sizes, at_present)]
         return np.asarray(((means[0] - means[1]) * weight).sum(axis=1))
 
@@ -529,7 +561,10 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
 
 
 def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:
-    """Return every convention, (samples, conventions), from the pairs that agree, the share of votes and the tied pairs."""
+    """Return the agreement under every convention, (samples, conventions).
+
+    From the pairs that agree, the share of votes and the tied pairs.
+    """
     agreeing = np.maximum(agreeing, 0)
     by_ties: dict[Ties, Floats] = {
         "against": agreeing,
@@ -547,7 +582,7 @@ def _majorities(sizes: Ints) -> tuple[Floats, Floats]:
 
 
 def _average(how_often: Floats, values: Floats) -> Floats:
-    """Return the mean of values (p, ...) in every sample; NaN for a sample without pairs."""
+    """Return the mean of values (p, ...) in every sample; NaN without pairs."""
     total = how_often.sum(axis=1)
     return np.asarray(((how_often @ values).T / np.where(total > 0, total, np.nan)).T)
 

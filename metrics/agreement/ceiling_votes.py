@@ -1,4 +1,4 @@
-"""Agreement of halves of the votes, and the mixture of vote probabilities behind the ceilings.
+"""Agreement of halves of the votes, and the mixture of vote probabilities.
 
 How well two random halves of a pair's votes agree is a mean over all ways to split them. A half has a hypergeometric number of the votes of each sort: a, b and c of F votes for one side, S for the other and T ties, with
 a + b + c = H, half of all votes N, in
@@ -28,11 +28,14 @@ from scipy.special import bdtr, bdtrc, gammaln, xlogy
 from metrics.arrays import Floats, Ints
 
 FAR = 9.0
-"""Standard deviations beyond which a half has so many votes with a probability below rounding errors."""
+"""Standard deviations beyond which a half's count of votes has no weight.
+
+Its probability is below rounding errors.
+"""
 
 
 def halves_agreement(patterns: Ints) -> Floats:
-    """Return how well two halves of the votes agree, for pairs of each pattern.
+    """Return the agreement of two halves of the votes, for pairs of each pattern.
 
     Of an odd number of votes a random one is left out.
 
@@ -58,7 +61,7 @@ def halves_agreement(patterns: Ints) -> Floats:
 
 
 def _of_even(patterns: Ints) -> Floats:
-    """Return both numbers for even numbers of votes, (p, 2); patterns in the order of their columns."""
+    """Return both agreements for even numbers of votes, (p, 2), a row per pattern."""
     starts = np.flatnonzero(np.diff(patterns[:, :2], axis=0).any(axis=1)) + 1
     parts = [
         _of_couple(int(part[0, 0]), int(part[0, 1]), part[:, 2])
@@ -69,7 +72,10 @@ def _of_even(patterns: Ints) -> Floats:
 
 
 def _of_couple(first: int, second: int, ties: Ints) -> Floats:
-    """Return both numbers for pairs with these votes and each number of ties; the margins of the halves add up to the whole's."""
+    """Return both agreements for pairs with these votes and each number of ties.
+
+    The margins of the halves add up to the whole's.
+    """
     votes = first + second + ties
     half = votes // 2
     a, b = (_likely_counts(of_side, int(half.max())) for of_side in (first, second))
@@ -86,19 +92,19 @@ def _of_couple(first: int, second: int, ties: Ints) -> Floats:
 
 
 def _likely_counts(votes: int, half: int) -> Ints:
-    """Return the numbers of these votes that may be in one half."""
+    """Return the counts of these votes that one half may have."""
     reach = FAR * (np.sqrt(votes) / 2 + 1)
     return np.arange(max(0, int(votes / 2 - reach)), min(votes, half, int(votes / 2 + reach) + 1) + 1)
 
 
 def _ways(votes: Ints | int, taken: Ints) -> Floats:
-    """Return in how many ways so many votes are taken, as a share of all ways to take any number of them."""
+    """Return the share of ways that take each number of votes, among all ways."""
     votes = np.asarray(votes)
     return np.asarray(np.exp(_log_ways(votes, taken) - votes * np.log(2)))
 
 
 def _log_ways(votes: Ints | int, taken: Ints) -> Floats:
-    """Return the logarithm of the number of ways in which so many votes are taken."""
+    """Return the log number of ways to take each number of votes."""
     votes = np.asarray(votes)
     return np.asarray(gammaln(votes + 1) - gammaln(taken + 1) - gammaln(votes - taken + 1))
 
@@ -106,17 +112,23 @@ def _log_ways(votes: Ints | int, taken: Ints) -> Floats:
 FIRST_SIDE_SHARES = np.linspace(0.5, 1.0, 26)
 TIE_RATES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0])
 LEAD = np.outer(2 * FIRST_SIDE_SHARES - 1, 1 - TIE_RATES).ravel() / 2
-"""Of each kind of pair: expected vote share of the preferred side less one half. Kinds are sides by ties."""
+"""Expected vote share of the preferred side less one half, by kind of pair.
+
+Kinds are sides by ties.
+"""
 STEPS = 200
 SIFTED_AT = MappingProxyType({2: 1e-20, 4: 1e-20, 8: 1e-20, 16: 1e-20, 25: 1e-6, 75: 1e-6})
-"""EM steps before which kinds rarer than this are left out, which is most of them: EM never brings them back. The first are those that
-add nothing to the probability of any pattern but what rounding takes off again."""
-LEAST = 1e-300
-"""Of a pattern that a sample lacks, and all kinds that it could come from: what is expected is 0."""
+"""EM steps after which kinds below a frequency are dropped, with that frequency.
+
+Most kinds are dropped: EM never brings rare ones back. The first steps drop those that add nothing to the probability of any pattern
+but what rounding takes off again.
+"""
+MIN_EXPECTED_SHARE = 1e-300
+"""Added to expected shares, which are 0 for a pattern that a sample lacks."""
 BLOCK = 512
-"""Patterns that are met together."""
+"""Number of patterns computed together."""
 RARE, MANY = 3, 8 * BLOCK
-"""Samples that have a rare pattern, and patterns beyond which that matters."""
+"""Samples that share a rare pattern, at most; patterns from which it matters."""
 
 
 def every_kind_alike() -> Floats:
@@ -125,7 +137,10 @@ def every_kind_alike() -> Floats:
 
 
 def half_of_side(share: float) -> Floats:
-    """Return a start in which the preferred side's share of the votes that are no ties is one of `SIDES` in half of the pairs, (kinds,)."""
+    """Return a start with one preferred vote share in half of the pairs, (kinds,).
+
+    The share of the votes that are no ties is one of `FIRST_SIDE_SHARES`.
+    """
     of_side = np.where(share == FIRST_SIDE_SHARES, 0.5, 0.5 / (FIRST_SIDE_SHARES.size - 1))
     return np.repeat(of_side, TIE_RATES.size) / TIE_RATES.size
 
@@ -161,7 +176,7 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
         of_blocks = likelihoods or (block.likelihood(kept) for block in blocks)
         for block, likelihood in zip(blocks, of_blocks, strict=True):
             expected = weight[block.rows] @ likelihood.T
-            expected += LEAST
+            expected += MIN_EXPECTED_SHARE
             rise[block.rows] += np.divide(block.shares, expected, out=expected) @ likelihood
         weight *= rise
     found = np.zeros((len(times), LEAD.size))
@@ -170,7 +185,7 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
 
 
 class _VoteBlock(NamedTuple):
-    """Some patterns: the samples (r,) that have any of them, their shares (r, p) in these, and the factors of their likelihood.
+    """Patterns that the same samples have, with their shares and likelihood factors.
 
     The factors are the probability of their sides, (p, sides), and that of their ties, (p, ties).
     """
@@ -181,12 +196,15 @@ class _VoteBlock(NamedTuple):
     of_tie: Floats
 
     def likelihood(self, kinds: Ints) -> Floats:
-        """Return the probability of each pattern under some kinds, up to a factor of the pattern, (p, kinds); the largest of all kinds is 1."""
+        """Return the probability of each pattern under some kinds, (p, kinds).
+
+        Up to a factor of the pattern; the largest of all kinds is 1.
+        """
         return np.asarray(self.of_side[:, kinds // TIE_RATES.size] * self.of_tie[:, kinds % TIE_RATES.size])
 
 
 def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
-    """Cut the patterns into blocks that a processor has at hand, those together which the same samples have.
+    """Cut the patterns into blocks that fit the processor's cache.
 
     Of very many patterns the rare ones stand in a block of each sample that has them: nearly all others have not.
     """
@@ -202,7 +220,10 @@ def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
 
 
 def _factors(patterns: Ints) -> tuple[Floats, Floats]:
-    """Return the probability of each pattern's sides, (p, sides), and of its ties, (p, ties), the largest of each 1."""
+    """Return each pattern's probabilities by side and by tie rate.
+
+    (p, sides) and (p, ties); the largest of each is 1.
+    """
     first, second, ties = (column[:, None] for column in patterns.T)
     of_side = np.logaddexp(
         xlogy(first, FIRST_SIDE_SHARES) + xlogy(second, 1 - FIRST_SIDE_SHARES),
@@ -214,7 +235,7 @@ def _factors(patterns: Ints) -> tuple[Floats, Floats]:
 
 
 def majority(votes: int) -> tuple[Floats, Floats]:
-    """Return what the majority of so many votes does in pairs of each kind.
+    """Return the expected majorities of a number of votes in pairs of each kind.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Correlation of two scorings of the same systems: tau-b, the tau_AP family, Pearson, and an interval over topics.
+"""Correlation of two scorings of the same systems, with intervals over topics.
 
 Larger scores are better throughout. Every function takes two arrays of one score a system; nothing here depends
 on the order in which the systems stand, and two Series are paired by their labels. Memory of the AP correlations is of the order of
@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from metrics.arrays import Bools, Floats, align_rows
 
 MAX_SYSTEMS = 10_000
-"""More cannot be put in order against each other: their pairs would not fit into the memory."""
+"""Largest number of systems; all pairs of more would not fit into memory."""
 
 FEW_SYSTEMS = 200
-"""Up to so many systems every two are compared, which is faster than to sort them."""
+"""Largest number of systems whose pairs are all compared, not sorted."""
 Scores = Floats
 Relation = Bools
 
@@ -67,7 +67,9 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
-    """AP correlation tau_AP of the ranking ``y`` under test with the reference ``x``; tau_AP,a when ``y`` has ties.
+    """AP correlation of the ranking ``y`` under test with the reference ``x``.
+
+    tau_AP; tau_AP,a when ``y`` has ties.
 
     tau_AP = 2/(n-1) sum_{i=2..n} C(i)/(i-1) - 1
 
@@ -118,7 +120,7 @@ def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def tau_ap_b(x: ArrayLike, y: ArrayLike) -> float:
-    """Symmetric AP correlation with ties anywhere: tau_AP,b of Urbano and Marrero (2017).
+    """Symmetric AP correlation with ties, tau_AP,b (Urbano and Marrero 2017).
 
     tau_AP,b = (h(x | y) + h(y | x)) / 2,  h(v | u) = mean over i not in v's first group of 2 c_i / p_i - 1
 
@@ -180,7 +182,7 @@ COEFFICIENTS: MappingProxyType[str, Callable[[ArrayLike, ArrayLike], float]] = M
 
 
 def correlate(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
-    """Return every coefficient that `prefcal correlate` prints: how alike two scorings order the same systems.
+    """Return every coefficient that `prefcal correlate` prints, of two scorings.
 
     Parameters
     ----------
@@ -264,7 +266,10 @@ def bootstrap_interval(
 
 
 def percentile_interval(values: Scores, level: float = 0.95) -> tuple[float, float]:
-    """Return the percentiles between which a share of resampled values lies; NaN is left out, and returned without others."""
+    """Return the percentiles around the central share of resampled values.
+
+    NaN is left out, and returned without others.
+    """
     values = values[~np.isnan(values)]
     if not values.size:
         return math.nan, math.nan
@@ -283,12 +288,15 @@ def _validated(x: ArrayLike, y: ArrayLike) -> tuple[Scores, Scores]:
 
 
 def _varies(scores: Scores) -> bool:
-    """Say whether there are two different scores and all are finite."""
+    """Return whether all scores are finite and two of them differ."""
     return scores.size > 1 and bool(np.isfinite(scores).all()) and scores.min() < scores.max()
 
 
 def _strictly_above(scores: Scores) -> Relation:
-    """Return the (n, n) relation: is j strictly above i. Raises ValueError if it would be too large."""
+    """Return the (n, n) relation "j is strictly above i".
+
+    Raises ValueError if it would be too large.
+    """
     if scores.size > MAX_SYSTEMS:
         raise ValueError(f"there are {scores.size:,} systems, and {MAX_SYSTEMS:,} can be correlated")
     return scores[np.newaxis, :] > scores[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""How far an agreement may be off when the same people judge several queries: queries and people are both samples.
+"""Errors of agreement over crossed samples of queries and workers.
 
 A judgment i adds u_i to the error of an estimate (its influence), and has a part w_i in it. Let U_c and w_c be their sums over
 a cluster c, and Q and W the effective numbers of queries and of people, 1 / sum w_c^2. Then
@@ -37,11 +37,11 @@ from metrics.agreement.agreement import Ties, pair_credit
 from metrics.arrays import Floats, Ints
 
 NOTHING = 1e-24
-"""Variances below are rounding errors."""
+"""Largest variance that is a rounding error."""
 
 
 class StandardError(NamedTuple):
-    """How far an estimate may be off; both NaN where nothing is known about it.
+    """Standard error of an agreement, with degrees of freedom; NaN where unknown.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class StandardError(NamedTuple):
         return float(2 * stdtr(self.df, -abs(estimate) / self.standard_error))
 
     def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
-        """Return the smallest true value that such a study would tell from 0 with this power.
+        """Return the smallest true value that this study detects with this power.
 
         (t_{(1 + level)/2} + t_{power}) standard error, both with the degrees of freedom of the test
         """
@@ -71,24 +71,32 @@ class StandardError(NamedTuple):
 
 
 UNKNOWN = StandardError(math.nan, math.nan)
-FEWEST_CLUSTERS, FEWEST_EFFECTIVE = 4, 3.0
-"""Queries, or people, from which something is known about others: their number, and their effective number."""
+MIN_CLUSTERS, MIN_EFFECTIVE = 4, 3.0
+"""Smallest number of clusters, and of effective clusters, that a variance needs.
+
+Clusters are queries, or people.
+"""
 
 
 def effective_number(share: Floats) -> float:
-    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2; 0 without any weight."""
+    """Return the effective number of clusters, (sum w)^2 / sum w^2.
+
+    How many clusters of equal weight would count as much; 0 without any weight.
+    """
     squares = float((share**2).sum())
     return float(share.sum()) ** 2 / squares if squares else 0.0
 
 
 def is_few(share: Floats) -> bool:
-    """Say whether clusters with these parts in an estimate are too few, or too unequal, to tell anything about others."""
-    return int((share > 0).sum()) < FEWEST_CLUSTERS or effective_number(share) < FEWEST_EFFECTIVE
+    """Return whether clusters are too few, or too unequal, to generalise to others."""
+    return int((share > 0).sum()) < MIN_CLUSTERS or effective_number(share) < MIN_EFFECTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Crossing:
-    """Who judged what: for each of n judgments the query, the worker, and the cell that both share.
+    """Query, worker and cell of each of n judgments.
+
+    A cell is what a query and a worker share.
 
     Attributes
     ----------
@@ -108,31 +116,31 @@ class Crossing:
 
     @property
     def queries(self) -> int:
-        """How many queries were judged."""
+        """Number of queries that were judged."""
         return int(self.query.max()) + 1
 
     @property
     def workers(self) -> int:
-        """How many people judged them; 0 where that is not known."""
+        """Number of workers who judged; 0 where unknown."""
         return int(self.worker.max()) + 1 if self.knows_workers else 0
 
     @property
     def queries_each(self) -> float:
-        """How many queries a person judged, on average; NaN where that is not known."""
+        """Mean number of queries per worker; NaN where unknown."""
         return len(self.worker_of_cell) / self.workers if self.knows_workers else math.nan
 
     @property
     def most_queries_each(self) -> int:
-        """How many queries the person judged who judged most."""
+        """Largest number of queries of one worker."""
         return int(np.bincount(self.worker_of_cell).max())
 
     @property
     def is_crossed(self) -> bool:
-        """Whether anybody judged more than one query."""
+        """True if any worker judged more than one query."""
         return self.knows_workers and len(self.worker_of_cell) > self.workers
 
     def error(self, influence: Floats, weight: Floats) -> StandardError:
-        """Return how far an estimate may be off, see the module.
+        """Return the standard error of an estimate, see the module.
 
         Parameters
         ----------
@@ -162,7 +170,7 @@ class Crossing:
         return StandardError(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
     def _over_people(self, influence: Floats, weight: Floats, by_query: float) -> tuple[float, float]:
-        """Return V_worker and P: what people's answers to different queries have in common."""
+        """Return V_worker and P, the covariance of a worker's answers across queries."""
         share, of_cell = _sums(self.worker, weight), _sums(self.cell, weight)
         whole, cells = _sums(self.worker, influence), _sums(self.cell, influence)
         left = (1 - share) ** 2
@@ -172,7 +180,10 @@ class Crossing:
 
 
 def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
-    """Return who judged what, from the codes of n judgments (from 0 without holes); without workers nobody knows who judged."""
+    """Return the crossing of n judgments from codes of queries and workers.
+
+    Codes count from 0 without holes; without workers nobody knows who judged.
+    """
     query = np.asarray(query, dtype=np.intp)
     if worker is None:
         each = np.arange(len(query))
@@ -184,7 +195,10 @@ def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
 
 
 def _alone(sums: Floats, share: Floats) -> float:
-    """Return the variance over clusters of one kind alone, from their sums of influence and their parts in the estimate."""
+    """Return the variance over clusters of one kind alone.
+
+    From their sums of influence and their parts in the estimate.
+    """
     return float((sums**2 / np.minimum(1 - share, 1 - 2 * share + (share**2).sum())).sum())
 
 
@@ -194,7 +208,7 @@ def _sums(cluster: Ints, values: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VotesByPerson:
-    """The votes on p pairs, one entry a judgment, with the query and the person they come from.
+    """Votes on p pairs, one entry a judgment, with query and worker.
 
     Attributes
     ----------
@@ -212,7 +226,10 @@ class VotesByPerson:
 
     @cached_property
     def cell(self) -> Ints:
-        """(n,) the place of each judgment in a table of votes and pairs, see `cast`, in the order of its rows."""
+        """Index of each judgment in the table of votes and pairs, (n,), see `cast`.
+
+        In the order of its rows.
+        """
         pairs = int(self.pair.max(initial=-1)) + 1
         return np.asarray(np.round(2 * self.for_a).astype(np.intp) * pairs + self.pair)
 
@@ -239,7 +256,7 @@ class VotesByPerson:
         return np.asarray((1 / (votes * votes.size))[self.pair], dtype=np.float64)
 
     def influence(self, difference: Floats, ties: Ties) -> Floats:
-        """Return what each judgment adds to the error of the agreement of one measure.
+        """Return the influence of each judgment on the agreement of one measure.
 
         u = (c - agreement + h - mean of h) / n / pairs that count
 
@@ -258,7 +275,10 @@ class VotesByPerson:
         return influence_of_votes(self.cast, difference, ties).ravel()[self.cell]
 
     def gain(self, difference: Floats, ties: Ties) -> Floats:
-        """Return what the credit of a judgment's pair gains where the judgment is for system_a and not for system_b, all others as they are, (n,)."""
+        """Return the credit that each judgment's pair gains by a vote for system_a, (n,).
+
+        Against one for system_b, all other votes as they are.
+        """
         votes, total = self.votes, self.cast[1] + 2 * self.cast[2]
 
         def worth(moved: int) -> Floats:
@@ -268,7 +288,10 @@ class VotesByPerson:
         return np.stack([worth(2 - vote) - worth(-vote) for vote in range(3)]).ravel()[self.cell]
 
     def error(self, difference: Floats, ties: Ties) -> StandardError:
-        """Return how far the agreement of one measure may be off; parameters as in `influence`."""
+        """Return the standard error of one measure's agreement.
+
+        Parameters as in `influence`.
+        """
         weight = self.weight
         if ties == "drop":
             weight = weight * ((difference != 0) & (self.share != 0.5))[self.pair]
@@ -276,7 +299,9 @@ class VotesByPerson:
         return self.crossing.error(self.influence(difference, ties), weight)
 
     def interval(self, difference: Floats, ties: Ties, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval of the agreement of one measure, cut at 0 and 1; NaN where nothing is known about it.
+        """Return the interval of one measure's agreement, cut at 0 and 1.
+
+        NaN where nothing is known about it.
 
         Parameters
         ----------
@@ -294,7 +319,9 @@ class VotesByPerson:
 
 
 def influence_of_votes(cast: Ints, difference: Floats, ties: Ties) -> Floats:
-    """Return what a vote of each kind on each pair adds to the error of an agreement, see `VotesByPerson.influence`.
+    """Return the influence of each possible vote on each pair on an agreement.
+
+    See `VotesByPerson.influence`.
 
     Parameters
     ----------
@@ -321,7 +348,10 @@ def influence_of_votes(cast: Ints, difference: Floats, ties: Ties) -> Floats:
 
 
 def _lost_by_another(cast: Ints, difference: Floats, ties: Ties, value: float) -> Floats:
-    """Return h of each vote on each pair, see `VotesByPerson.influence`: what the pair has with it less what it has with another one, times n, (3, p)."""
+    """Return h, the credit lost by replacing each vote on each pair, times n, (3, p).
+
+    What the pair has with it less what it has with another one; see `VotesByPerson.influence`.
+    """
     votes = np.asarray(cast.sum(axis=0), dtype=np.float64)
     total = cast[1] + 2 * cast[2]
 
@@ -337,7 +367,9 @@ def _lost_by_another(cast: Ints, difference: Floats, ties: Ties, value: float) -
 
 
 def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
-    """Return how far people who judged several queries differ in how much they follow the measures, beyond chance.
+    """Return the spread, beyond chance, of how closely workers follow the measures.
+
+    Of workers who judged several queries.
 
     Let x be a measure's score difference of a pair over its root mean square, and y = 1, 0 or -1 a vote. A person's slope is
     b = sum x y / sum x^2, its error that of sums over the person's queries. The spread is the square root of the variance of

@@ -1,4 +1,4 @@
-"""Correlation coefficients of many pairs of scorings at once: those of resampled topics, of which intervals are made.
+"""Correlation coefficients of many resampled pairs of scorings at once.
 
 The coefficients are those of `metrics.agreement.correlation`, computed for every row of two (rows, systems) arrays. What each
 needs is how many systems stand above a system in both rankings; that is counted in O(n sqrt(n)) a row, block by block of the
@@ -15,11 +15,13 @@ from metrics.agreement.correlation import harmonic
 from metrics.arrays import Bools, Floats, Ints
 
 CELLS = 4_000_000
-"""Cells of an array that is made at once."""
+"""Largest number of cells of an array made at once."""
 
 
 def resampled_sums(scores: Floats, counts: Floats) -> Floats:
-    """Return the scores of every system added up over resampled topics, but for a constant in each resample.
+    """Return each system's summed scores over resampled topics.
+
+    But for a constant in each resample.
 
     Systems whose sums differ by no more than the noise of arithmetic are equal: a tie must not depend on the order of a sum.
 
@@ -41,7 +43,10 @@ def resampled_sums(scores: Floats, counts: Floats) -> Floats:
 
 
 def draws(topics: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield how often each topic is drawn in each resample, (some resamples, topics), until there are enough."""
+    """Yield blocks of topic counts by resample, (some resamples, topics).
+
+    Until there are enough.
+    """
     at_once = max(1, CELLS // topics)
     chances = np.full(topics, 1 / topics)
     for start in range(0, resamples, at_once):
@@ -50,7 +55,7 @@ def draws(topics: int, resamples: int, rng: np.random.Generator) -> Iterator[Flo
 
 
 def row_ranks(values: Floats) -> Ints:
-    """Rank each row from 0, the smallest value first; equal values have one rank, and no rank is left out."""
+    """Rank each row from 0, smallest value first, ties on one rank without gaps."""
     order = np.argsort(values, axis=1, kind="stable")
     placed = np.take_along_axis(values, order, axis=1)
     steps = np.zeros(values.shape, dtype=np.int64)
@@ -73,7 +78,9 @@ class RankedRows(NamedTuple):
 
 
 def row_coefficients(x: RankedRows, y: RankedRows) -> dict[str, Floats]:
-    """Return every coefficient of `metrics.agreement.correlation.COEFFICIENTS` for each row of two scorings.
+    """Return every coefficient of two scorings, row by row.
+
+    Those of `metrics.agreement.correlation.COEFFICIENTS`.
 
     Parameters
     ----------
@@ -100,7 +107,9 @@ def row_tau_b(x: RankedRows, y: RankedRows) -> Floats:
 
 
 class _Walk:
-    """Rows of systems in the order of a ranking under test; equal ones stand the worst by the reference first.
+    """Rows of systems in the order of a ranking under test.
+
+    Equal ones stand the worst by the reference first.
 
     Attributes
     ----------
@@ -125,11 +134,14 @@ class _Walk:
         self.agreeing = _greater_before(self._reference)
 
     def tied(self) -> Ints:
-        """(rows,): pairs of systems that are equal in the ranking under test."""
+        """Return the number of pairs equal in the ranking under test, (rows,)."""
         return _pairs(self.end - self.start)
 
     def half(self) -> Floats:
-        """(rows,): the mean over systems below the first group of 2 c / p - 1; NaN where there is none."""
+        """Return the mean of 2 c / p - 1 over systems below the first group, (rows,).
+
+        NaN where there is none.
+        """
         walked = self.start > 0
         terms = np.where(walked, 2 * self.agreeing / np.maximum(self.start, 1) - 1, 0.0)
         total = walked.sum(axis=1)
@@ -137,7 +149,10 @@ class _Walk:
         return means
 
     def tau_ap(self) -> Floats:
-        """(rows,): the mean of tau_AP over the orders of equal systems; NaN where the reference has ties."""
+        """Return the mean tau_AP over the orders of equal systems, (rows,).
+
+        NaN where the reference has ties.
+        """
         rows, n = self._reference.shape
         if n < 2:
             return np.full(rows, np.nan)
@@ -152,7 +167,7 @@ class _Walk:
 
 
 def _tau_b(by_x: _Walk, by_y: _Walk) -> Floats:
-    """(rows,): tau-b by its counts of pairs."""
+    """Return tau-b from its counts of pairs, (rows,)."""
     n = by_x.agreeing.shape[1]
     pairs = n * (n - 1) // 2
     in_x, in_y = pairs - by_x.tied(), pairs - by_y.tied()
@@ -164,7 +179,7 @@ def _tau_b(by_x: _Walk, by_y: _Walk) -> Floats:
 
 
 def _pearson(x: Floats, y: Floats) -> Floats:
-    """(rows,): Pearson's coefficient; NaN where all scores of one side are equal."""
+    """Return Pearson's coefficient, (rows,); NaN where all scores of a side are equal."""
     varies: Bools = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
     u, v = (
         side / np.maximum(np.abs(side).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
@@ -177,7 +192,7 @@ def _pearson(x: Floats, y: Floats) -> Floats:
 
 
 def _groups(ordered: Ints) -> tuple[Ints, Ints]:
-    """Return where the group of equal neighbours begins that each element is of, and where it ends."""
+    """Return the first and the end index of each element's group of equal neighbours."""
     n = ordered.shape[1]
     place = np.broadcast_to(np.arange(n), ordered.shape)
     first = np.ones(ordered.shape, dtype=np.bool_)
@@ -190,12 +205,17 @@ def _groups(ordered: Ints) -> tuple[Ints, Ints]:
 
 
 def _pairs(sizes: Ints) -> Ints:
-    """(rows,): pairs of elements of one group, from the size of each element's group."""
+    """Return the number of pairs within groups, (rows,).
+
+    From the size of each element's group.
+    """
     return np.asarray((sizes - 1).sum(axis=1) // 2)
 
 
 def _greater_before(ranks: Ints) -> Ints:
-    """Count for each element of each row how many before it are greater; ranks are from 0 to below the length of a row.
+    """Count the greater elements before each element of each row.
+
+    Ranks are from 0 to below the length of a row.
 
     Within a block of sqrt(n) elements every two are compared; those of earlier blocks are looked up in the counts of all ranks.
     """

@@ -1,4 +1,4 @@
-"""Modeled Stream Utility: simulated people who come back to a stream of updates."""
+"""Modeled Stream Utility: simulated users who return to a stream of updates."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,6 @@
-"""Compiled loops. Each has a plain Python twin among the tests, which says what it computes; nothing else is here.
+"""Compiled loops of Modeled Stream Utility.
+
+Each has a plain Python twin among the tests, which says what it computes.
 
 Machine code is kept beside this file, or where it cannot be written in the user's cache folder; where neither can be
 written it is made anew in every process.
@@ -17,7 +19,7 @@ R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function, from the cache if there is one."""
+    """Compile a function, or load it from the cache."""
     try:
         made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:  # no folder to keep machine code in
@@ -33,7 +35,9 @@ def read_stream(
     worth: FloatArray,
     only_new: bool,  # noqa: FBT001 - numba has no keyword-only arguments
 ) -> tuple[FloatArray, FloatArray]:
-    """Let every user visit and read one stream: the loop of `metrics.msu.measures.read`.
+    """Compute which updates every user reads of one stream, and when.
+
+    The loop of `metrics.msu.measures.read`.
 
     ``worth`` is (late, decays) here and the gain (users, decays), so that many decays lie side by side in memory.
     """
@@ -74,7 +78,7 @@ def read_stream(
 
 @compiled
 def come_by(emitted: FloatArray, shown: int, now: float) -> int:
-    """Return how many updates have come by now, of which ``shown`` had come before."""
+    """Return the number of updates published by a time, from an earlier number."""
     while shown < emitted.size and emitted[shown] <= now:
         shown += 1
     return shown
@@ -82,7 +86,7 @@ def come_by(emitted: FloatArray, shown: int, now: float) -> int:
 
 @compiled
 def end_before(users: Trails, user: int, visit: int) -> float:
-    """Return when a user's visit before this one ended; -inf before the first."""
+    """Return the end of the user's previous visit; -inf before the first."""
     if visit == users.first_visit[user]:
         return -np.inf
     end: float = users.start[visit - 1] + users.duration[visit - 1]
@@ -91,7 +95,10 @@ def end_before(users: Trails, user: int, visit: int) -> float:
 
 @compiled
 def first_from(times: FloatArray, low: int, high: int, time: float) -> int:
-    """Return the first place in [low, high) of ascending times that is no earlier than a time; ``high`` if none is."""
+    """Return the first index in [low, high) whose time is not before a time.
+
+    ``high`` if there is none. Times ascend.
+    """
     step = 1
     while low + step < high and times[low + step] < time:
         step *= 2
@@ -107,7 +114,10 @@ def first_from(times: FloatArray, low: int, high: int, time: float) -> int:
 
 @compiled
 def visits_late(users: Trails, user: int, visit: int, known: float) -> int:
-    """Return how many visits ago a nugget could have been read: 0 if it became known after this visit began."""
+    """Return by how many visits a nugget is late.
+
+    0 if it became known after this visit began.
+    """
     low = users.first_visit[user]
     if low == visit or users.start[visit - 1] < known:
         return 0

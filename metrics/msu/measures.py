@@ -1,4 +1,4 @@
-"""Modeled Stream Utility, its standard error, and MSU per second; and what simulated users read of one stream.
+"""Modeled Stream Utility, its standard error and MSU per second, as values.
 
 A run's updates on one topic are prepared once, and read by every user at once. The formulas are over what the users gained and the
 seconds that they spent. Means over users are kept up to date block by block, so that memory does not grow with their number.
@@ -24,7 +24,7 @@ UnlistedWords: TypeAlias = float | Literal["topic_mean"]
 
 
 class ReadingSetting(NamedTuple):
-    """How users meet a stream.
+    """Order and scope in which users read a stream.
 
     window says which updates a visit shows: all that are newer than the newest one read, or of these only the ones
     that came after the last session's end. unlisted_words is the length of an update whose text is not known: a
@@ -60,7 +60,7 @@ class StreamTopic:
         self._readings: dict[str, tuple[float, list[int]]] = {}
 
     def stream(self, run: UpdateRun, entries: IntArray) -> Stream:
-        """Prepare a run's entries for this topic, from the one that is shown last to the one that is shown first.
+        """Prepare a run's entries for this topic, from the last shown to the first.
 
         Shown is the newest first; of equal times the higher confidence, then the entry that stands later in the run.
         """
@@ -76,7 +76,7 @@ class StreamTopic:
         )
 
     def _reading(self, update: str) -> tuple[float, list[int]]:
-        """Return an update's words, and the places of its nuggets."""
+        """Return the number of words of an update, and the indices of its nuggets."""
         if update not in self._readings:
             nugget_indices = [self._place[name] for name in self._event.nuggets_of(update)]
             self._readings[update] = (self._words(update), nugget_indices)
@@ -90,14 +90,17 @@ class StreamTopic:
 
 
 def text_words(text: str) -> int:
-    """Count the words of a text: its pieces between ASCII white space, which no-break spaces are not."""
+    """Count the words of a text, split at ASCII white space only.
+
+    A no-break space does not split.
+    """
     return len(text.encode().split())
 
 
 def read(
     one: Stream, users: Trails, worth: FloatArray, *, window: Window, ends_with_topic: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Let every user read a stream.
+    """Simulate every user's reading of a stream.
 
     Parameters
     ----------
@@ -136,7 +139,7 @@ def _unlisted_words(event: Event, lengths: Mapping[str, float], setting: Reading
 
 
 class UserTotals:
-    """Means and squared deviations over the users met so far, for one run.
+    """Running means and squared deviations over users, for one run.
 
     Arrays have a row per topic, and a last one for a user's mean over the counted topics; NaN if no topic is counted.
 
@@ -171,7 +174,7 @@ class UserTotals:
         self.mean_rate = np.zeros((rows, decays))
 
     def add(self, gain: FloatArray, seconds: FloatArray) -> None:
-        """Add some users.
+        """Add a block of users.
 
         Parameters
         ----------
@@ -194,14 +197,17 @@ class UserTotals:
 
 
 def with_mean(values: FloatArray, counted: Bools) -> FloatArray:
-    """Append to the rows of an array the mean of the counted ones, NaN if there are none."""
+    """Append the mean of the counted entries to each row of an array.
+
+    NaN if there are none.
+    """
     none = np.full(values.shape[1:], np.nan)
     mean = values[counted].mean(axis=0) if counted.any() else none
     return np.concatenate([values, mean[None]])
 
 
 def rate(gain: FloatArray, seconds: FloatArray) -> FloatArray:
-    """Divide entry by entry; 0 where no time was spent, NaN where that is not defined."""
+    """Divide entry by entry; 0 where no time was spent, NaN where undefined."""
     values = np.where(np.isnan(seconds), np.nan, np.zeros_like(gain))
     np.divide(gain, seconds, out=values, where=seconds > 0)
     return values
@@ -213,7 +219,7 @@ Ratio: TypeAlias = Literal["of_totals", "mean_of_ratios"]
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class StreamMeasure(Measure, ABC):
-    """What all measures of the family share: how users meet the stream.
+    """Base of the MSU measures, with the setting in which users read.
 
     Attributes
     ----------
@@ -247,18 +253,21 @@ class StreamMeasure(Measure, ABC):
 
     @property
     def column(self) -> str:
-        """``MSU@0.5``: the lateness decay is always shown; ``MSU@0.5+0.1`` with a floor."""
+        """Column name, always with the lateness decay: ``MSU@0.5``, ``MSU@0.5+0.1``.
+
+        The second with a floor.
+        """
         floor = f"+{short_number(self.floor)}" if self.floor else ""
         return f"{self.name}@{short_number(self.lateness)}{floor}"
 
     @property
     def setting(self) -> ReadingSetting:
-        """How users meet a stream."""
+        """Order and scope in which users read."""
         return ReadingSetting(self.window, self.unlisted_words)
 
     @abstractmethod
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
-        """(topics + 1,): the score of each topic, and last of all topics together.
+        """Return the score of each topic, then of all together, (topics + 1,).
 
         Parameters
         ----------
@@ -290,11 +299,14 @@ class MSU(StreamMeasure):
     )
 
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
-        """(topics + 1,): the mean over users."""
+        """Return the mean over users, (topics + 1,)."""
         return totals.mean_gain[:, decay]
 
     def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:  # noqa: ARG002
-        """(topics + 1, users): the same for each user alone; see `MSUPerSecond.user_values`."""
+        """Return each user's score, (topics + 1, users).
+
+        See `MSUPerSecond.user_values`.
+        """
         return with_mean(gain, counted)
 
 
@@ -313,7 +325,7 @@ class MSUStandardError(StreamMeasure):
     definition: ClassVar[str] = "Standard error of MSU over the simulated users."
 
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
-        """(topics + 1,): sd over users / sqrt(users)."""
+        """Return sd over users / sqrt(users), (topics + 1,)."""
         if totals.users < 2:
             return np.full(len(totals.mean_gain), math.nan)
         variance = totals.squares[:, decay] / (totals.users - 1)
@@ -346,13 +358,13 @@ class MSUPerSecond(StreamMeasure):
     ratio: Ratio = "of_totals"
 
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
-        """(topics + 1,): gain / seconds."""
+        """Return gain / seconds, (topics + 1,)."""
         if self.ratio == "mean_of_ratios":
             return totals.mean_rate[:, decay]
         return rate(totals.mean_gain[:, decay], totals.mean_seconds)
 
     def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:
-        """(topics + 1, users): the same for each user alone.
+        """Return each user's gain per second, (topics + 1, users).
 
         Parameters
         ----------

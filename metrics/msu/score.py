@@ -1,38 +1,26 @@
-"""Scoring runs of updates by Modeled Stream Utility: simulated people and runs meet.
+"""Scores of runs by Modeled Stream Utility.
 
-Simulated people and runs meet: every run on every topic, prepared once, and read by any users.
-
-What was prepared is arrays alone, so that it can be kept and sent elsewhere; the formulas stand in `metrics.msu.measures`.
-
-Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015). The measures are in
-`metrics.msu.measures`, users in `metrics.msu.trails`, what they read in `metrics.msu.measures`; files in
-`metrics.readers.tempsum` and `metrics.readers.trails`.
+Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015). The measures are in `metrics.msu.measures`,
+users in `metrics.msu.trails`, their simulation in `metrics.msu.simulation`; files in `metrics.readers.tempsum` and
+`metrics.readers.trails`.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
 from metrics.msu.measures import (
     MSU,
     MSUPerSecond,
     MSUStandardError,
-    ReadingSetting,
     StreamMeasure,
-    StreamTopic,
-    UserTotals,
-    read,
 )
+from metrics.msu.simulation import Lengths, PreparedRuns
 from metrics.msu.trails import (
-    FloatArray,
     GivenUsers,
     Population,
     SimulatedUsers,
-    Stream,
     Trails,
     Users,
     trails,
@@ -43,19 +31,13 @@ from metrics.unused_input import warn_if_mostly_unused
 if TYPE_CHECKING:
     import pandas as pd
 
-    from metrics.arrays import Bools
 
 __all__ = [
-    "LEAST_LOG",
     "MSU",
     "GivenUsers",
-    "Lengths",
     "MSUPerSecond",
     "MSUStandardError",
-    "Meeting",
-    "MetOutcome",
     "Population",
-    "PreparedRuns",
     "SimulatedUsers",
     "StreamMeasure",
     "Trails",
@@ -64,143 +46,7 @@ __all__ = [
     "msu_user_scores",
     "score_msu",
     "trails",
-    "worth_of_lateness",
 ]
-
-Lengths: TypeAlias = Mapping[str, Mapping[str, float]]
-"""Topic -> update -> words."""
-LEAST_LOG = 746.0
-"""exp(-745.2) is the least positive number of double precision."""
-
-
-class MetOutcome(NamedTuple):
-    """What some users gained, (topics, decays, users), and the seconds they spent, (topics, users)."""
-
-    gain: FloatArray
-    seconds: FloatArray
-
-
-class Meeting(NamedTuple):
-    """Some users, by their numbers, and what a run was to them in each setting."""
-
-    users: range
-    run: int
-    outcomes: dict[ReadingSetting, MetOutcome]
-
-
-class PreparedRuns:
-    """What is to be simulated: every run on every topic, once for each setting and with all decays.
-
-    Attributes
-    ----------
-    runs, topics : tuple of str
-        Their names, in order.
-    settings, decays : list
-        Every `ReadingSetting`, and every (L, floor), of the measures.
-    counted : list of (topics,) ndarray of bool
-        For each run, the topics that its mean is taken over.
-    streams : list of dict of ReadingSetting to list of Stream
-        For each run, its stream on each topic.
-    horizon : float
-        Seconds of the longest topic.
-    """
-
-    def __init__(
-        self,
-        collection: EventCollection,
-        runs: list[UpdateRun],
-        measures: Iterable[StreamMeasure],
-        lengths: Lengths,
-        topics: Topics,
-    ) -> None:
-        self.runs = tuple(run.name for run in runs)
-        self.topics = tuple(collection.topics)
-        measured = list(measures)
-        self.settings = list(dict.fromkeys(stream_measure.setting for stream_measure in measured))
-        self.decays = list(
-            dict.fromkeys(
-                (float(stream_measure.lateness), float(stream_measure.floor)) for stream_measure in measured
-            )
-        )
-        self.counted: list[Bools] = []
-        self.streams: list[dict[ReadingSetting, list[Stream]]] = []
-        events = collection.topics
-        self.horizon = max((event.end - event.start for event in events.values()), default=0.0)
-        prepared = {
-            setting: {
-                topic: StreamTopic(event, lengths.get(topic, {}), setting) for topic, event in events.items()
-            }
-            for setting in self.settings
-        }
-        nothing = np.zeros(0, dtype=np.int64)
-        for run in runs:
-            entries = run.entries(events)
-            self.counted.append(np.array([topics == "judged" or topic in entries for topic in events]))
-            self.streams.append(
-                {
-                    setting: [
-                        stream_measure.stream(run, entries.get(topic, nothing))
-                        for topic, stream_measure in of_setting.items()
-                    ]
-                    for setting, of_setting in prepared.items()
-                }
-            )
-
-    def place(self, stream_measure: StreamMeasure) -> int:
-        """Return the place of a measure's decay among `decays`."""
-        return self.decays.index((float(stream_measure.lateness), float(stream_measure.floor)))
-
-    def totals(self, users: Users) -> list[dict[ReadingSetting, UserTotals]]:
-        """Return for each run what all users gained and spent."""
-        totals = [
-            {setting: UserTotals(counted, len(self.decays)) for setting in self.settings}
-            for counted in self.counted
-        ]
-        for met in self.meetings(users):
-            for setting, outcome in met.outcomes.items():
-                totals[met.run][setting].add(outcome.gain, outcome.seconds)
-        return totals
-
-    def meetings(self, users: Users) -> Iterator[Meeting]:
-        """Let all users read all runs, some users at a time."""
-        first = 1
-        for block in users.blocks(self.horizon):
-            worth = worth_of_lateness(self.decays, block.most_visits)
-            numbers = range(first, first + block.speed.size)
-            for run, of_run in enumerate(self.streams):
-                outcomes = {
-                    setting: _outcome(streams, block, worth, setting, ends=users.ends_with_topic)
-                    for setting, streams in of_run.items()
-                }
-                yield Meeting(numbers, run, outcomes)
-            first = numbers.stop
-
-
-def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> FloatArray:
-    """Return f + (1 - f) L^k, (late, decays), for k = 0, 1, ... up to the most visits, or to where it changes no more.
-
-    L^k is exactly 0 in double precision from k = 746 / -ln L on: the last row is the worth of all that comes later still.
-    """
-    slowest = max((decay for decay, _ in decays if decay < 1), default=0.0)
-    changing = 1 + math.ceil(LEAST_LOG / -math.log(slowest)) if slowest > 0.0 else 1
-    most = min(most_visits, changing)
-    decay, floor = np.array(decays, dtype=np.float64).reshape(-1, 2).T[:, :, None]
-    worth = floor + (1 - floor) * decay ** np.arange(most + 1.0)
-    return np.ascontiguousarray(worth.T)
-
-
-def _outcome(
-    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
-) -> MetOutcome:
-    """Let some users read a run's streams, one a topic."""
-    read_all = [
-        read(stream_measure, block, worth, window=setting.window, ends_with_topic=ends)
-        for stream_measure in streams
-    ]
-    return MetOutcome(
-        np.array([gain for gain, _ in read_all]).reshape(len(streams), worth.shape[1], block.speed.size),
-        np.array([seconds for _, seconds in read_all]).reshape(len(streams), block.speed.size),
-    )
 
 
 def msu_scores(
@@ -212,7 +58,7 @@ def msu_scores(
     lengths: Lengths | None = None,
     topics: Topics = "judged",
 ) -> list[Score]:
-    """Score runs; parameters as in `score_msu`, the result without pandas."""
+    """Score runs by MSU, as `score_msu` but without pandas."""
     labels = label_measures(measures, StreamMeasure)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     scores: list[Score] = []
@@ -238,7 +84,10 @@ def msu_user_scores(
     lengths: Lengths | None = None,
     topics: Topics = "judged",
 ) -> list[Score]:
-    """Score runs for each user, who is called 1, 2, ... in their order; parameters as in `score_msu`."""
+    """Score runs by MSU for each user, numbered from 1 in their order.
+
+    Parameters as in `score_msu`.
+    """
     labels = label_measures(measures)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     rows = [*collection.topics, ALL]
@@ -271,7 +120,9 @@ def score_msu(
     lengths: Lengths | None = None,
     topics: Topics = "judged",
 ) -> "pd.DataFrame":
-    """Score runs by Modeled Stream Utility: every judged topic, and all topics together as topic `all`.
+    """Score runs by Modeled Stream Utility, by judged topic and as topic `all`.
+
+    The row `all` is of all topics together.
 
     Baruah et al. (SIGIR 2015), sections 3 and 4, in the reading of the authors' program for given trails, but for a
     nugget that becomes known at the very start of a visit: it could have been told then, as the paper says. Nuggets of

@@ -1,4 +1,4 @@
-"""When users visit a stream, for how long, and how fast they read: drawn from a population, or given.
+"""Visits and reading speeds of MSU's users: simulated, or given as trails.
 
 Visits and the stream are arrays, which the compiled loop of `metrics.msu.kernels` works on.
 """
@@ -20,7 +20,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 
 class Trails(NamedTuple):
-    """The visits of some users, times in seconds since the start of whatever topic they follow.
+    """Visits of some users, in seconds since the start of a topic.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Trails(NamedTuple):
 
     @property
     def most_visits(self) -> int:
-        """Return how many visits the user with the most of them makes."""
+        """Return the largest number of visits of a user."""
         return int(np.diff(self.first_visit).max(initial=0))
 
 
 class Stream(NamedTuple):
-    """A run's updates on one topic, from the one that is shown last to the one that is shown first.
+    """Updates of a run on one topic, from the last shown to the first.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Stream(NamedTuple):
 
 BLOCK_USERS = 1024
 BLOCK_VISITS = 1_000_000
-MOST_VISITS = 10_000_000
+MAX_VISITS = 10_000_000
 RANGES = {
     "away_mean_seconds": (1e-3, 1e10),
     "away_sd_seconds": (0.0, 1e10),
@@ -81,31 +81,37 @@ RANGES = {
     "reading_speed_mu": (-20.0, 20.0),
     "reading_speed_sigma": (0.0, 10.0),
 }
-"""What a population may be: wide enough for anybody, narrow enough for every formula to stay finite."""
+"""Allowed range of each parameter of a population.
+
+Wide enough for anybody, narrow enough for every formula to stay finite.
+"""
 
 
 CORRELATIONS = (-1.0, 1.0)
 MeansLaw: TypeAlias = Literal["lognormal", "gamma"]
-"""Of people's means: the paper's, or that of gamma rates."""
+"""Law of the users' means: log-normal (the paper's), or gamma rates."""
 
 
 class Users(Protocol):
-    """Users who can be met in blocks, again and again; every system meets the same."""
+    """Users that can be simulated in blocks repeatedly, the same for every system."""
 
     @property
     def ends_with_topic(self) -> bool:
-        """Say whether a visit that would end after the topic is not begun, nor any visit after it."""
+        """True if visits that would end after the topic are not begun.
+
+        Nor any visit after such a one.
+        """
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of users."""
 
     def blocks(self, horizon_seconds: float) -> Iterator[Trails]:
-        """Yield all users in order, a few at a time, with their visits at least up to the horizon."""
+        """Yield all users in order, a block at a time, with visits up to the horizon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """What users are drawn from: three log-normal distributions, unless A or D is drawn from gamma rates.
+    """Laws of users: three log-normal ones, unless A or D follows gamma rates.
 
     Baruah, Smucker, Clarke (SIGIR 2015), section 3: with mean M and standard deviation S, sigma^2 = ln(1 + S^2 / M^2)
     and mu = ln M - sigma^2 / 2. The paper draws A and D independently; here they may go together.
@@ -165,7 +171,10 @@ class Population:
                 raise ValueError(f"{name} must lie in [{least:g}, {most:g}], got {getattr(self, name)!r}")
 
     def user(self, rng: np.random.Generator) -> tuple[float, float, float]:
-        """Draw one user: mean time away A in seconds, mean session length D in seconds, words read in a second V."""
+        """Draw one user's mean time away A, mean session D and reading speed V.
+
+        A and D in seconds, V in words a second.
+        """
         away, session, speed = rng.standard_normal(3).tolist()
         if r := self.away_session_correlation:
             session = r * away + math.sqrt(1 - r * r) * session
@@ -176,7 +185,7 @@ class Population:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedUsers:
-    """Users drawn from a population: user u is the same whatever their number.
+    """Users drawn from a population; user u is the same whatever their number.
 
     A session lasts Exp(mean D_u), the time away after it Exp(mean A_u). A user makes one trail and follows it from the
     start of every topic.
@@ -210,18 +219,18 @@ class SimulatedUsers:
     ends_with_topic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the numbers; raises ValueError: the mean over nobody would be 0."""
+        """Check the numbers; raises ValueError for no users."""
         if self.count < 1 or self.seed < 0:
             raise ValueError(
                 f"count must be at least 1 and seed at least 0, got count={self.count}, seed={self.seed}"
             )
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of users."""
         return self.count
 
     def blocks(self, horizon_seconds: float) -> Iterator[Trails]:
-        """Yield all users in order, a few at a time.
+        """Yield all users in order, a block at a time.
 
         Raises
         ------
@@ -244,7 +253,7 @@ class SimulatedUsers:
         rng = np.random.default_rng((self.seed, number))
         away, session, speed = self.population.user(rng)
         expected = horizon / (away + session)
-        if expected > MOST_VISITS:
+        if expected > MAX_VISITS:
             raise input_fault(
                 f"user {number + 1} would make {expected:.3g} visits to a topic",
                 cure="choose longer sessions and times away",
@@ -259,7 +268,7 @@ class SimulatedUsers:
 
 @dataclass(frozen=True, slots=True)
 class GivenUsers:
-    """Users whose trails are used as they are: they may go on after the topic.
+    """Users with given trails, which may go on after the topic.
 
     Attributes
     ----------
@@ -282,7 +291,7 @@ class GivenUsers:
     ends_with_topic: ClassVar[bool] = False
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of users."""
         return self.trails.speed.size
 
     def blocks(self, horizon_seconds: float) -> Iterator[Trails]:  # noqa: ARG002 - they are as they are
@@ -291,7 +300,7 @@ class GivenUsers:
 
 
 def trails(users: Iterable[tuple[float, Sequence[tuple[float, float]] | FloatArray]]) -> Trails:
-    """Put users together.
+    """Combine the visits of several users into one value.
 
     Parameters
     ----------
@@ -309,13 +318,13 @@ def trails(users: Iterable[tuple[float, Sequence[tuple[float, float]] | FloatArr
 
 
 def _log_normal(mean: float, sd: float) -> tuple[float, float]:
-    """Return mu and sigma of the log-normal distribution with this mean and standard deviation."""
+    """Return mu and sigma of the log-normal law with this mean and deviation."""
     variance = math.log1p((sd / mean) ** 2)
     return math.log(mean) - variance / 2, math.sqrt(variance)
 
 
 def _drawn(mean: float, sd: float, law: MeansLaw, normal: float) -> float:
-    """Return the mean time of a user who stands where a standard normal variable says."""
+    """Return the mean time of a user at a standard normal quantile."""
     if law == "gamma" and sd:
         shape = 2 + (mean / sd) ** 2
         return mean * (shape - 1) / float(gammaincinv(shape, float(ndtr(-normal))))

@@ -1,4 +1,4 @@
-"""Push notifications: days, pool, gain and pain, the measures of the track and the contingency cells."""
+"""Measures of push notifications, with days, pool and contingency cells."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The contingency framework of push notifications: five totals a topic, and a weight for each.
+"""Contingency measures of push notifications: five weighted totals a topic.
 
 | the system | on eventful days | on silent days |
 |---|---|---|
@@ -27,7 +27,7 @@ CELLS: tuple[CellName, ...] = get_args(CellName)
 
 
 def cell_totals(table: DayTable) -> dict[CellName, Floats]:
-    """Sum each cell over the days of each topic.
+    """Sum each contingency cell over the days of each topic.
 
     Returns
     -------
@@ -70,11 +70,11 @@ class PushCell(PushMeasure):
 
     @property
     def column(self) -> str:
-        """The cell's own name."""
+        """Name of the cell."""
         return self.cell
 
     def topic_values(self, table: DayTable) -> Floats:
-        """(topics,): the cell's total."""
+        """Return the cell's total of each topic, (topics,)."""
         return cell_totals(table)[self.cell]
 
 
@@ -118,7 +118,9 @@ class Contingency(PushMeasure):
 
     @classmethod
     def of_t11u(cls, other: T11U) -> "Contingency":
-        """Return the member that is T11U: G_E = alpha, P_E = P_0 = 1 - alpha, silence counts nothing.
+        """Return the member that is T11U.
+
+        G_E = alpha, P_E = P_0 = 1 - alpha, silence counts nothing.
 
         Raises
         ------
@@ -140,7 +142,7 @@ class Contingency(PushMeasure):
         return {"G_E": self.G_E, "P_E": self.P_E, "S_E": self.S_E, "P_0": self.P_0, "S_0": self.S_0}
 
     def topic_values(self, table: DayTable) -> Floats:
-        """(topics,): the utility."""
+        """Return the utility of each topic, (topics,)."""
         cells = cell_totals(table)
         return (
             self.G_E * cells["gain"]
@@ -159,6 +161,9 @@ INSTANCES: MappingProxyType[str, Contingency] = MappingProxyType(
         "gain-silence": Contingency(G_E=1, S_0=1),
     }
 )
-"""Members with a name. T11U at alpha = 0.66. T11U-silence: besides, a silent day left alone is worth a relevant push, the
-step from T11U towards ELG-1 that the paper's section 5 names. gain and gain-silence: no pain at all, and silence that is
-worth nothing (as in ELG-0) or one push of the highest gain (as in ELG-1)."""
+"""Named members of the family.
+
+T11U at alpha = 0.66. T11U-silence: besides, a silent day left alone is worth a relevant push, the step from T11U towards ELG-1 that the
+paper's section 5 names. gain and gain-silence: no pain at all, and silence that is worth nothing (as in ELG-0) or one push of the
+highest gain (as in ELG-1).
+"""

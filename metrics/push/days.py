@@ -1,4 +1,4 @@
-"""What a run's pushes come to on each day of each topic: the accounting under every push measure.
+"""Daily accounts of a run's pushes on each topic, for every push measure.
 
 `account` turns a run into one `DayTable`; the measures of `metrics.push.score` are formulas over its columns. Which reading
 of the rules is followed is a `PushRules` value; its two named ones are `TRACK` and `PAPER`.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Bools, Floats, Ints, summed
 from metrics.push.pool import PushPool, close
 from metrics.push.streams import PushRun
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 Order: TypeAlias = Literal["file", "time"]
 Denominator: TypeAlias = Literal["all", "capped"]
@@ -24,14 +24,14 @@ Unpooled: TypeAlias = Literal["skip", "nonrel"]
 DuplicateDelay: TypeAlias = Literal["last", "own"]
 
 DAILY_LIMIT = 10
-"""Pushes of a topic and day that can gain; also how many clusters an ideal day holds."""
+"""Largest number of pushes of a topic and day that gain, and of ideal clusters."""
 
 SECONDS_A_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushRules:
-    """One reading of how pushes are counted; the defaults are those of the TREC 2015 script.
+    """Rules by which pushes are counted; defaults are those of the TREC 2015 script.
 
     Attributes
     ----------
@@ -64,7 +64,9 @@ PAPER = PushRules(order="time", denom="capped", gain="own", clip=True, dup_delay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayTable:
-    """One run's topic-days; every array has one entry a row, in the order of `metrics.push.pool.PushPool`.
+    """Counts of one run's topic-days, in the order of `metrics.push.pool.PushPool`.
+
+    Every array has one entry a row.
 
     Attributes
     ----------
@@ -98,30 +100,33 @@ class DayTable:
     run_eventful: Bools
 
     def __post_init__(self) -> None:
-        """Close the arrays."""
+        """Freeze the arrays."""
         close(self.topic, self.pushes, self.gain, self.ideal, self.nonrelevant, self.redundant)
         close(self.pool_eventful, self.run_eventful)
 
     @property
     def quiet(self) -> Bools:
-        """(rows,): whether no push counts on that day."""
+        """Mask of the days without a push that counts, (rows,)."""
         return np.equal(self.pushes, 0)
 
     def silent(self, redundant_day: RedundantDay) -> Bools:
-        """(rows,): whether the day is silent; one with nothing but used clusters is so if ``redundant_day`` says."""
+        """Mask of the silent days, (rows,).
+
+        A day with nothing but used clusters is silent if ``redundant_day`` says.
+        """
         return ~(self.run_eventful if redundant_day == "silent" else self.pool_eventful)
 
     def kinds(self) -> list[str]:
-        """``eventful``, ``redundant`` or ``silent`` for each row."""
+        """Kind of each row: ``eventful``, ``redundant`` or ``silent``."""
         names = ("silent", "redundant", "eventful")
         return [names[n] for n in (self.pool_eventful.astype(int) + self.run_eventful).tolist()]
 
     def totals(self, column: NDArray[Any]) -> Floats:
-        """(topics,): the sums of a column over the days of each topic."""
+        """Return the sums of a column over the days of each topic, (topics,)."""
         return summed(column, self.topic, len(self.topics))
 
     def means(self, column: NDArray[Any]) -> Floats:
-        """(topics,): the means of a column over the days of each topic."""
+        """Return the means of a column over the days of each topic, (topics,)."""
         return self.totals(column) / np.bincount(self.topic, minlength=len(self.topics))
 
 
@@ -159,7 +164,10 @@ def count_pushes(pool: PushPool, run: PushRun, rules: PushRules) -> DayTable:
 
 
 class _Pushes(NamedTuple):
-    """Pushes, an entry each: row, index of tweet, position among `PushPool.members`, when in seconds."""
+    """Pushes as columns: row, index of tweet, index of member, time in seconds.
+
+    Members are those of `PushPool.members`.
+    """
 
     row: Ints
     tweet: Ints
@@ -167,12 +175,15 @@ class _Pushes(NamedTuple):
     seconds: Ints
 
     def at(self, index: NDArray[Any]) -> "_Pushes":
-        """Select or order."""
+        """Select or reorder pushes."""
         return _Pushes(*(column[index] for column in self))
 
 
 def _counted(pool: PushPool, run: PushRun, rules: PushRules) -> _Pushes:
-    """Return the pushes that count, row by row, in the order that decides redundancy and the first 10."""
+    """Return the pushes that count, by row, in their order within the day.
+
+    The order decides redundancy and the first 10.
+    """
     pushes = _judged(pool, run, rules)
     if rules.order == "time":
         pushes = pushes.at(np.argsort(pushes.seconds, kind="stable"))
@@ -201,7 +212,7 @@ def _judged(pool: PushPool, run: PushRun, rules: PushRules) -> _Pushes:
 
 
 def _carried_over(pool: PushPool, topic: Ints, tweets: Sequence[str], pooled: Bools) -> Bools:
-    """Say which tweets are relevant to their topic without having been pooled.
+    """Return which tweets are relevant to their topic without having been pooled.
 
     Their grade was carried over from a tweet of the same text, and nothing is known about when they were posted: they
     are ignored even where unpooled tweets count as non-relevant.
@@ -219,20 +230,23 @@ def _rank(row: Ints) -> Ints:
 
 
 def _last(values: Ints, group: Ints) -> Ints:
-    """Give every member of a group the value of its last one."""
+    """Spread the value of each group's last member over the group."""
     _, position, inverse = np.unique(group[::-1], return_index=True, return_inverse=True)
     return values[::-1][position[inverse]][::-1]
 
 
 def _first(cluster: Ints) -> Bools:
-    """Say which entries are the first of their number."""
+    """Return whether each entry is the first of its number."""
     first = np.zeros(cluster.size, dtype=np.bool_)
     first[np.unique(cluster, return_index=True)[1]] = True
     return first
 
 
 def _gains(pool: PushPool, pushes: _Pushes, rules: PushRules) -> Floats:
-    """Return what each push would gain if it were new; meaningless for those in no cluster."""
+    """Return the gain of each push as if it were new.
+
+    Meaningless for those in no cluster.
+    """
     minutes = (pushes.seconds - pool.posted_seconds[pushes.tweet]) // 60
     latency = np.maximum(0.0, (100 - minutes) / 100)
     gains = pool.members.gain if rules.gain == "own" else pool.members.best
@@ -240,7 +254,10 @@ def _gains(pool: PushPool, pushes: _Pushes, rules: PushRules) -> Floats:
 
 
 def _left_to_gain(pool: PushPool, cluster: Ints, row: Ints) -> tuple[Floats, Bools]:
-    """Return Z of each row, and whether it has a cluster that was not used before; given when each was first used."""
+    """Return Z of each row, and whether it has a cluster not used before.
+
+    Given the time at which each cluster was first used.
+    """
     row_of_use = np.full(pool.clusters, len(pool.days))
     row_of_use[cluster] = row
     entries = pool.entries

@@ -1,4 +1,4 @@
-"""The measures of push notifications as values: ELG, nCG, T11U, silence precision and recall.
+"""Measures of push notifications as values: ELG, nCG, T11U, silence.
 
 Source: Tan, Roegiest, Lin, Clarke: An Exploration of Evaluation Metrics for Mobile Push Notifications (SIGIR 2016).
 What a day comes to is counted in `metrics.push.days`; here stand the formulas over it. The contingency framework is in
@@ -38,7 +38,7 @@ CONVENTIONS: MappingProxyType[str, tuple[PushRules, RedundantDay]] = MappingProx
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class PushMeasure(Measure, ABC):
-    """What all push measures share: which reading of the rules they follow.
+    """Base of the push measures, with the rules of counting.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class PushMeasure(Measure, ABC):
     unpooled: Unpooled = "skip"
 
     def parameters(self) -> dict[str, Parameter]:
-        """Every parameter and its value: those of this measure, then those that all push measures share."""
+        """Every parameter and its value, those of the family last."""
         return _shared_last(Measure.parameters(self))
 
     @classmethod
@@ -71,7 +71,7 @@ class PushMeasure(Measure, ABC):
 
     @property
     def rules(self) -> PushRules:
-        """How pushes are counted."""
+        """Rules by which pushes are counted."""
         departures = ("order", "denom", "gain", "clip", "dup_delay")
         given: dict[str, Any] = {name: getattr(self, name) for name in departures}
         given = {name: value for name, value in given.items() if value is not None}
@@ -80,10 +80,13 @@ class PushMeasure(Measure, ABC):
 
     @abstractmethod
     def topic_values(self, table: DayTable) -> Floats:
-        """(topics,): the score of each topic, from the days counted by `rules`."""
+        """Return the score of each topic, (topics,), from days counted by `rules`."""
 
     def overall(self, table: DayTable, topics: Bools) -> float:
-        """Return the score of the run: the mean over the topics flagged by a (topics,) array; NaN over none."""
+        """Return the mean over the flagged topics, NaN over none.
+
+        Topics are flagged by a (topics,) array.
+        """
         values = self.topic_values(table)[topics].tolist()
         return math.fsum(values) / len(values) if values else math.nan
 
@@ -94,7 +97,7 @@ def _shared_last(parameters: dict[str, Parameter]) -> dict[str, Parameter]:
 
 
 def ratio(numerator: Floats, denominator: Floats, *, undefined: float = 0.0) -> Floats:
-    """Divide entry by entry; what is divided by 0 is ``undefined``."""
+    """Divide entry by entry, with ``undefined`` where the divisor is 0."""
     values = np.full(denominator.shape, undefined)
     np.divide(numerator, denominator, out=values, where=denominator > 0)
     return values
@@ -102,7 +105,7 @@ def ratio(numerator: Floats, denominator: Floats, *, undefined: float = 0.0) -> 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class DailyMeasure(PushMeasure):
-    """A score for each day; a topic's is the mean over its days.
+    """Base of measures with a score a day; a topic's is the mean over its days.
 
     Attributes
     ----------
@@ -117,26 +120,26 @@ class DailyMeasure(PushMeasure):
 
     @property
     def column(self) -> str:
-        """``ELG-1``: what silence scores is always shown."""
+        """Column name, always with the score of silence: ``ELG-1``."""
         return f"{self.name}-{short_number(self.silent_days)}"
 
     def day_values(self, table: DayTable) -> Floats:
-        """(rows,): the score of each day."""
+        """Return the score of each day, (rows,)."""
         silent = table.silent(self.redundant_day or CONVENTIONS[self.convention][1])
         return np.where(silent, self.silent_days * table.quiet, self.eventful_values(table))
 
     @abstractmethod
     def eventful_values(self, table: DayTable) -> Floats:
-        """(rows,): the score of each day if it were eventful."""
+        """Return the score of each day as if it were eventful, (rows,)."""
 
     def topic_values(self, table: DayTable) -> Floats:
-        """(topics,): the mean over the days of each topic."""
+        """Return the mean over the days of each topic, (topics,)."""
         return table.means(self.day_values(table))
 
 
 @measure
 class ELG(DailyMeasure):
-    """Expected latency-discounted gain: what a day's pushes gain, divided by their number.
+    """Expected latency-discounted gain: a day's gain divided by its number of pushes.
 
     ELG = (1/N) sum G(t);  0 on an eventful day without pushes
 
@@ -153,13 +156,13 @@ class ELG(DailyMeasure):
     definition: ClassVar[str] = "Gain of a day's pushes, less for latency, per push; mean over days."
 
     def eventful_values(self, table: DayTable) -> Floats:
-        """(rows,): gain / number of pushes."""
+        """Return gain / number of pushes, (rows,)."""
         return ratio(table.gain, table.pushes)
 
 
 @measure
 class NCG(DailyMeasure):
-    """Normalised cumulative gain: what a day's pushes gain, divided by the most that was left to gain.
+    """Normalised cumulative gain: a day's gain divided by the most left to gain.
 
     nCG = (1/Z) sum G(t);  0 on an eventful day with Z = 0
 
@@ -178,7 +181,7 @@ class NCG(DailyMeasure):
     )
 
     def eventful_values(self, table: DayTable) -> Floats:
-        """(rows,): gain / Z."""
+        """Return gain / Z, (rows,)."""
         return ratio(table.gain, table.ideal)
 
 
@@ -217,14 +220,16 @@ class T11U(PushMeasure):
             raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
 
     def topic_values(self, table: DayTable) -> Floats:
-        """(topics,): the sum over the days of each topic."""
+        """Return the sum over the days of each topic, (topics,)."""
         pain = table.nonrelevant + (table.redundant if self.redundant == "pain" else 0.0)
         return self.alpha * table.totals(table.gain) - (1 - self.alpha) * table.totals(pain)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class SilenceMeasure(PushMeasure):
-    """A share of topic-days, micro-averaged: the score of a run is no mean of its topics' scores.
+    """Base of shares of topic-days, micro-averaged over topics.
+
+    The score of a run is no mean of its topics' scores.
 
     Attributes
     ----------
@@ -236,26 +241,28 @@ class SilenceMeasure(PushMeasure):
 
     @abstractmethod
     def counted_days(self, table: DayTable) -> Bools:
-        """(rows,): the days that the share is taken of."""
+        """Return the mask of the days in the denominator, (rows,)."""
 
     def topic_values(self, table: DayTable) -> Floats:
-        """(topics,): the share in each topic; NaN where there is no day to take it of."""
+        """Return the share in each topic, (topics,); NaN without days."""
         return ratio(*self._totals(table), undefined=math.nan)
 
     def overall(self, table: DayTable, topics: Bools) -> float:
-        """Return the share in the flagged topics together; NaN where there is no day to take it of."""
+        """Return the share in the flagged topics together; NaN without days."""
         hits, counted = (totals[topics].sum() for totals in self._totals(table))
         return float(hits / counted) if counted else math.nan
 
     def _totals(self, table: DayTable) -> tuple[Floats, Floats]:
-        """(topics,) each: days that were silent and quiet, and days that count."""
+        """Return the numbers of silent quiet days and of counted days, (topics,) each."""
         hits = table.silent(self.redundant_day) & table.quiet
         return table.totals(hits), table.totals(self.counted_days(table))
 
 
 @measure
 class SilencePrecision(SilenceMeasure):
-    """Share of the quiet topic-days that were silent: hits / quiet; NaN for a run that is never quiet.
+    """Share of the quiet topic-days that were silent: hits / quiet.
+
+    NaN for a run that is never quiet.
 
     Examples
     --------
@@ -268,13 +275,15 @@ class SilencePrecision(SilenceMeasure):
     definition: ClassVar[str] = "Share of the topic-days without pushes that had nothing relevant."
 
     def counted_days(self, table: DayTable) -> Bools:
-        """(rows,): days without pushes."""
+        """Return the mask of days without pushes, (rows,)."""
         return table.quiet
 
 
 @measure
 class SilenceRecall(SilenceMeasure):
-    """Share of the silent topic-days that were quiet: hits / silent; NaN where no day is silent.
+    """Share of the silent topic-days that were quiet: hits / silent.
+
+    NaN where no day is silent.
 
     Examples
     --------
@@ -287,5 +296,5 @@ class SilenceRecall(SilenceMeasure):
     definition: ClassVar[str] = "Share of the topic-days with nothing relevant that had no pushes."
 
     def counted_days(self, table: DayTable) -> Bools:
-        """(rows,): silent days."""
+        """Return the mask of silent days, (rows,)."""
         return table.silent(self.redundant_day)

@@ -1,4 +1,6 @@
-"""Push judgments as arrays, made once for many runs: topic-days, pooled tweets, and who is in which cluster.
+"""Push judgments as arrays: topic-days, pooled tweets and their clusters.
+
+They are made once for many runs.
 
 A *row* is a day of a topic; rows stand topic by topic, each in the order of its days. Nothing here depends on a run.
 """
@@ -16,13 +18,15 @@ from metrics.push.streams import PushCollection, parsed_day
 
 EPOCH = date(1970, 1, 1).toordinal()
 DAY_SPAN = 10_000_000
-"""More days than any calendar has, so that a topic and a day make one number."""
+"""Factor that joins topic and day in one number; more days than any calendar has."""
 NO_TOPIC = 100_000_000
-"""Comes after every topic."""
+"""Sorts after every topic."""
 
 
 class Members(NamedTuple):
-    """The clustered, pooled tweets, one entry a topic and tweet; then one for all other tweets, in cluster -1.
+    """Clustered, pooled tweets, one entry a topic and tweet.
+
+    Then one for all other tweets, in cluster -1.
 
     Attributes
     ----------
@@ -46,7 +50,9 @@ class Members(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The clusters of each row: those with a tweet that was posted then; by row, and the largest gain first.
+    """Clusters of each row: those with a tweet posted then, largest gain first.
+
+    By row.
 
     Attributes
     ----------
@@ -63,7 +69,9 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushPool:
-    """What a run's pushes are looked up in. Days are numbers, from 1970-01-01.
+    """Topic-days, tweets and clusters by which a run's pushes are looked up.
+
+    Days are numbers, from 1970-01-01.
 
     Attributes
     ----------
@@ -97,27 +105,30 @@ class PushPool:
     entries: Entries
 
     def __post_init__(self) -> None:
-        """Close the arrays."""
+        """Freeze the arrays."""
         close(
             self.row_topic, self.row_key, self.posted_day, self.posted_seconds, *self.members, *self.entries
         )
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are, over all topics."""
+        """Number of clusters, over all topics."""
         return int(self.members.cluster.max()) + 1
 
     @property
     def has_cluster(self) -> Bools:
-        """(rows,): whether anything clustered was posted, which makes a day of the pool eventful."""
+        """Mask of rows on which a clustered tweet was posted, (rows,).
+
+        Such a day is eventful by the pool.
+        """
         return np.bincount(self.entries.row, minlength=len(self.days)) > 0
 
     def rows(self, topic: Ints, day: Ints) -> Ints:
-        """Return the row of each topic and day, -1 where the topic is not scored on that day."""
+        """Return the row of each topic and day, -1 where it is not scored."""
         return found_in(self.row_key, topic * DAY_SPAN + np.clip(day, -DAY_SPAN // 2, DAY_SPAN // 2 - 1))
 
     def member(self, topic: Ints, tweet: Ints) -> Ints:
-        """Return where each topic and tweet stands in `members`, -1 where it is in no cluster."""
+        """Return the index in `members` of each topic and tweet, -1 outside clusters."""
         return np.where(tweet < 0, -1, found_in(self.members.key, topic * len(self.tweets) + tweet))
 
 
@@ -128,7 +139,7 @@ def close(*arrays: NDArray[Any]) -> None:
 
 
 def found_in(keys: Ints, wanted: Ints) -> Ints:
-    """Return the position of each number among ascending keys, -1 where it is none of them."""
+    """Return the index of each number among ascending keys, -1 where absent."""
     if not keys.size:
         return np.full(wanted.shape, -1)
     position = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
@@ -136,7 +147,7 @@ def found_in(keys: Ints, wanted: Ints) -> Ints:
 
 
 def push_pool(collection: PushCollection) -> PushPool:
-    """Make the arrays of a collection.
+    """Convert a collection into arrays.
 
     Raises
     ------
@@ -178,7 +189,7 @@ def _day_numbers(days: Sequence[str]) -> Ints:
 def _members(
     collection: PushCollection, tweets: Mapping[str, int], posted_day: Ints, row_key: Ints
 ) -> Members:
-    """Give the clusters numbers, and place their pooled tweets."""
+    """Assign numbers to the clusters, and index their pooled tweets."""
     clusters = [
         (number, topic, cluster)
         for number, topic in enumerate(collection.days)
@@ -205,7 +216,7 @@ def _members(
 
 
 def _entries(members: Members) -> Entries:
-    """Keep one entry a row and cluster, of those on days that are scored."""
+    """Return one entry a row and cluster, of scored days."""
     order = np.lexsort((members.cluster, -members.best, members.row))
     row, cluster, best = members.row[order], members.cluster[order], members.best[order]
     distinct = row >= 0

@@ -1,4 +1,4 @@
-"""Scoring runs of push notifications.
+"""Scores of runs of push notifications, by topic or by day.
 
 Source: Tan, Roegiest, Lin, Clarke: An Exploration of Evaluation Metrics for Mobile Push Notifications (SIGIR 2016). The
 measures are in `metrics.push.measures` and `metrics.push.contingency`, files in `metrics.readers.push`.
@@ -25,7 +25,8 @@ from metrics.push.measures import (
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
-from metrics.unused_input import STREAM_TOPICS, TopicNames, warn_if_mostly_unused
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
+from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,10 @@ def push_scores(
     *,
     topics: Topics = "judged",
 ) -> list[Score]:
-    """Score runs; parameters as in `score_push`, the result without pandas."""
+    """Score push runs, as `score_push` but without pandas.
+
+    Its parameters are those of `score_push`.
+    """
     labels = label_measures(measures, PushMeasure)
     pool = push_pool(collection)
     scores: list[Score] = []
@@ -85,7 +89,7 @@ def score_push(
     *,
     topics: Topics = "judged",
 ) -> "pd.DataFrame":
-    """Score runs of push notifications: every judged topic, and the run as topic `all`.
+    """Score runs of push notifications, by judged topic and as topic `all`.
 
     Tan et al. (SIGIR 2016); the reading is each measure's own. A topic that a run pushed nothing for scores what silence
     does. `all` is the mean over topics, but for the silence measures the share in all topic-days together.
@@ -143,7 +147,9 @@ def score_push_days(
     runs: Iterable[PushRun],
     measures: Iterable[DailyMeasure] | Mapping[str, DailyMeasure],
 ) -> "pd.DataFrame":
-    """Score every day of every topic by ELG or nCG; parameters, errors and warnings as in `score_push`.
+    """Score every day of every topic by ELG or nCG.
+
+    Parameters, errors and warnings as in `score_push`.
 
     Parameters
     ----------
@@ -193,7 +199,7 @@ def score_push_days(
 
 
 def counted_topics(pool: PushPool, run: PushRun, topics: Topics) -> Bools:
-    """(topics,): which topics `all` is taken over, see `score_push`."""
+    """Return the mask of the topics in the mean `all`, (topics,); see `score_push`."""
     if topics == "judged":
         return np.ones(len(pool.topics), dtype=np.bool_)
     names = TopicNames(pool.topics, STREAM_TOPICS, where=run.name)

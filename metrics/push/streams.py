@@ -1,9 +1,9 @@
-"""Judged streams of push notifications and runs over them as values, whatever files they were read from.
+"""Judged streams of push notifications, and runs over them, as values.
+
+They are the same whatever files they were read from.
 
 `metrics.readers.push` reads them, `metrics.push.score` scores them. Ids are text and stay as written; times are whole
 seconds since 1970-01-01 UTC; days are written ``YYYYMMDD``.
-
-At the end stands what of them takes no part in those scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.results import Topics
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.unused_input import (
     MILLISECONDS,
-    STREAM_TOPICS,
     TOPIC,
-    TopicNames,
     UnusedInput,
     count_unused_entries,
     count_unused_names,
@@ -29,12 +28,14 @@ from metrics.unused_input import (
 )
 
 GAIN_OF_GRADE = {-1: 0.0, 0: 0.0, 1: 0.5, 3: 0.5, 2: 1.0, 4: 1.0}
-"""Gain of a tweet by the grade in the qrels: 3 and 4 are 1 and 2 carried over from a tweet of the same text, and -1
-is 0 carried over."""
+"""Gain of a tweet by its grade in the qrels.
+
+3 and 4 are 1 and 2 carried over from a tweet of the same text, and -1 is 0 carried over.
+"""
 
 
 class Created(NamedTuple):
-    """When a tweet was posted: its day ``YYYYMMDD``, and the epoch in seconds.
+    """Day ``YYYYMMDD`` and epoch in seconds at which a tweet was posted.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class PushCollection:
     created : mapping of str to Created
         Tweet -> when it was posted, for every tweet of the pool; a judged tweet that is missing was not pooled.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.push`; None for push judgments.
+        The kind of collection this one was made from, by `metrics.push.conversion`; None for push judgments.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class PushCollection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushRun:
-    """What one system pushed, a notification an entry, in file order.
+    """Notifications that one system pushed, one an entry, in file order.
 
     Attributes
     ----------
@@ -130,7 +131,7 @@ class PushRun:
         return f"PushRun({self.name!r}, pushes={len(self.tweets)})"
 
     def __post_init__(self) -> None:
-        """Check that there is one value of each for every push, and close the array."""
+        """Check that every column has one value per push, and freeze the array."""
         if not len(self.topics) == len(self.tweets) == len(self.epochs):
             raise ValueError("topics, tweets and epochs must be of one length")
         epochs = np.array(self.epochs, dtype=np.int64)
@@ -138,28 +139,28 @@ class PushRun:
         object.__setattr__(self, "epochs", epochs)
 
 
-MOST_DAYS = 10_000
-"""Of an evaluation: every topic has a row for each of its days."""
+MAX_DAYS = 10_000
+"""Largest number of days of an evaluation; each topic has a row a day."""
 
 
 def days_between(first: str, last: str) -> tuple[str, ...]:
-    """Every day from ``first`` to ``last``, both written ``YYYYMMDD`` and included.
+    """Return every day of a range written ``YYYYMMDD``, both ends included.
 
     Raises
     ------
     ValueError
-        If one is no day, the last comes before the first, or they are more than `MOST_DAYS`.
+        If one is no day, the last comes before the first, or they are more than `MAX_DAYS`.
     """
     start, end = parsed_day(first), parsed_day(last)
     if end < start:
         raise ValueError(f"{last} comes before {first}")
-    if (end - start).days >= MOST_DAYS:
-        raise ValueError(f"{first} to {last} are more than {MOST_DAYS:,} days")
+    if (end - start).days >= MAX_DAYS:
+        raise ValueError(f"{first} to {last} are more than {MAX_DAYS:,} days")
     return tuple((start + timedelta(n)).isoformat().replace("-", "") for n in range((end - start).days + 1))
 
 
 def every_day(days: str | Sequence[str]) -> tuple[str, ...]:
-    """Return every day of an evaluation, in order.
+    """Return the days of an evaluation, in order.
 
     Parameters
     ----------
@@ -210,7 +211,7 @@ COLUMNS = "a line of a run is: topic tweet epoch runtag"
 def push_left_out(
     collection: PushCollection, run: PushRun, *, topics: Topics = "judged"
 ) -> list[UnusedInput]:
-    """Count what of a run takes no part, or has a time that no system meant.
+    """Count a run's pushes that no score uses, or with implausible times.
 
     Parameters
     ----------
@@ -276,7 +277,7 @@ def push_left_out(
 
 
 def push_judgments_left_out(collection: PushCollection) -> list[UnusedInput]:
-    """Count what of push judgments takes no part.
+    """Count the push judgments that no score uses.
 
     Returns
     -------
@@ -333,13 +334,13 @@ def push_judgments_left_out(collection: PushCollection) -> list[UnusedInput]:
 
 
 def _span(collection: PushCollection) -> str:
-    """Write the first and the last day of all topics, nothing where there is none."""
+    """Format the first and the last day of all topics; empty without days."""
     days = [day for of_topic in collection.days.values() for day in of_topic]
     return f" {min(days)}:{max(days)}" if days else ""
 
 
 def _in_time(run: PushRun, delay: NDArray[np.int64], pooled: NDArray[np.bool_]) -> list[UnusedInput]:
-    """Count pooled pushes at times that no system meant; ``delay`` is in seconds, (n,)."""
+    """Count pooled pushes with implausible times; ``delay`` is in seconds, (n,)."""
     cause = "the times may be of another time zone or unit: an epoch is in seconds since 1970-01-01 UTC"
     if delay.size and np.median(run.epochs) > MILLISECONDS:
         cause = "the times are in milliseconds: divide them by 1000"

@@ -1,4 +1,4 @@
-"""Ranked lists: time-aware and intent-aware measures, and those of ir_measures."""
+"""Measures of ranked lists: time-aware, intent-aware, and those of ir_measures."""
 
 from typing import TYPE_CHECKING
 

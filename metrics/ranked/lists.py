@@ -1,9 +1,9 @@
-"""Judged subtopics and time windows of documents, and ranked lists, as values, whatever files they were read from.
+"""Ranked lists and their judgments as values: subtopics, grades, time windows.
+
+They are the same whatever files they were read from.
 
 `metrics.readers.ranked` reads them, `metrics.ranked.score` scores them. Ids and names of windows are text and stay as
 written.
-
-At the end stands what of them takes no part in those scores.
 """
 
 import math
@@ -20,12 +20,12 @@ SAY_WHICH = (
     "say which: --second-column subtopic or --second-column iteration; or begin the file with a line "
     "`topic subtopic docid grade` or `topic iteration docid grade`"
 )
-"""What to do where it cannot be told whether the second field of qrels is a subtopic."""
+"""Hint where it is unclear whether the second field of qrels is a subtopic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedCollection:
-    """Topics with subtopics, documents judged for them, and the time window of each document.
+    """Topics with subtopics, judged documents, and the time windows of documents.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class RankedCollection:
         return f"RankedCollection({self.name!r}, topics={len(self.grades)}, windows={len(set(self.windows.values()))})"
 
     def __post_init__(self) -> None:
-        """Check what the measures rely on."""
+        """Check the assumptions of the measures."""
         for topic in self.grades:
             if not self.subtopics(topic):
                 raise ValueError(f"topic {topic} has no subtopic")
@@ -93,18 +93,21 @@ class RankedCollection:
                 raise ValueError(f"a probability of topic {topic} is negative or not finite")
 
     def subtopics(self, topic: str) -> tuple[str, ...]:
-        """Return those that are named in the judgments, then those that only have a probability."""
+        """Return the subtopics of a topic, judged ones first.
+
+        Then those that only have a probability.
+        """
         return tuple(dict.fromkeys([*self.grades[topic], *self.probability.get(topic, ())]))
 
     def relevant(self, topic: str) -> tuple[str, ...]:
-        """Return the documents that are relevant to any of the topic's subtopics, each once."""
+        """Return the documents relevant to any subtopic of a topic, each once."""
         judged = self.grades[topic].values()
         return tuple(dict.fromkeys(one for of in judged for one, grade in of.items() if grade > 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedRun:
-    """What one system returned: for each topic documents, the best first.
+    """Documents that one system returned for each topic, the best first.
 
     Attributes
     ----------
@@ -147,14 +150,17 @@ class RankedRun:
         return f"RankedRun({self.name!r}, lists={len(self.rankings)})"
 
     def __post_init__(self) -> None:
-        """Check that no document stands twice."""
+        """Check that no list has a document twice."""
         for topic, documents in self.rankings.items():
             if len(set(documents)) < len(documents):
                 raise ValueError(f"a document stands twice in the list of topic {topic}")
 
 
 def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
-    """Say how many neighbours of all runs are equal in single precision alone; None where there are none."""
+    """Return a note on scores that are equal in single precision alone, or None.
+
+    It counts neighbours of all runs.
+    """
     tied = [run for run in runs if run.single_ties]
     if not tied:
         return None
@@ -171,7 +177,7 @@ COLUMNS = "a line of a run is: topic Q0 docid rank score tag"
 def ranked_left_out(
     collection: RankedCollection, run: RankedRun, *, depth: int | None = None, topics: Topics = "judged"
 ) -> list[UnusedInput]:
-    """Count what of a run takes no part.
+    """Count a run's entries that no score uses.
 
     Parameters
     ----------
@@ -232,7 +238,7 @@ def ranked_left_out(
 
 
 def ranked_judgments_left_out(collection: RankedCollection) -> list[UnusedInput]:
-    """Count what of the judgments takes no part.
+    """Count the judgments that no score uses.
 
     Returns
     -------

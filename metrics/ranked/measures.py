@@ -1,4 +1,4 @@
-"""The measures of ranked lists as values: plain intent-aware ones, and the time-aware ones made of them.
+"""Time-aware and intent-aware measures of ranked lists, as values.
 
 Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the section on
 time-aware measures and its table. The formulas of cells are in `metrics.ranked.topics`, measures of coverage in
@@ -29,28 +29,31 @@ Reading: TypeAlias = Literal["table", "text"]
 
 SOURCE = "Singh, Nejdl and Anand, CHIIR 2016"
 DEPTH = "k"
-"""The parameter that stands behind the name, as in ``IA-P@10``."""
+"""Parameter that stands behind the name, as in ``IA-P@10``."""
 COMPAT_DEPTHS = np.arange(1, 1001)
-"""Depths at which rank-biased overlap is computed; the authors' own."""
+"""Depths at which rank-biased overlap is summed; the authors' own."""
 MAX_GRADE_OF_GAINS = 50
-"""Up to here sums of 2^g - 1 are exact."""
+"""Largest grade g for which sums of 2^g - 1 are exact."""
 MAX_GRADE_OF_STOP = 3
-"""Above, (2^g - 1) / 8 is no probability."""
+"""Largest grade g for which (2^g - 1) / 8 is a probability."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class RankedMeasure(Measure, ABC):
-    """What the measures of ranked lists share. A topic without relevant documents scores 0 in all of them."""
+    """Base of the measures of ranked lists.
+
+    A topic without relevant documents scores 0 in all of them.
+    """
 
     family: ClassVar[str] = "ranked"
     timed: ClassVar[bool] = False
-    """Whether it is defined only where documents have windows."""
+    """True if documents must have windows."""
     by_subtopic: ClassVar[bool] = False
-    """Whether it takes relevance to each subtopic, and not to any."""
+    """True if relevance is to each subtopic, and not to any."""
 
     @property
     def largest_grade(self) -> int | None:
-        """The largest grade that it is defined for; None: any."""
+        """Largest grade that the measure is defined for; None: any."""
         return None
 
     @abstractmethod
@@ -60,7 +63,7 @@ class RankedMeasure(Measure, ABC):
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class MeasureAtDepth(RankedMeasure):
-    """A measure of the top of a list.
+    """Base of the measures of the top of a list.
 
     Attributes
     ----------
@@ -79,13 +82,16 @@ class MeasureAtDepth(RankedMeasure):
 
     @property
     def column(self) -> str:
-        """``TIA-P@10``, ``IA-nDCG(gains=graded)@10``: the depth is always shown, another parameter where it is not the default."""
+        """Column name, always with the depth: ``TIA-P@10``.
+
+        Another parameter is shown where it is not the default: ``IA-nDCG(gains=graded)@10``.
+        """
         return f"{self.name}{changed_parameters(self, behind=DEPTH)}@{self.k}"
 
 
 @measure
 class IAP(MeasureAtDepth):
-    """Precision for each subtopic, the mean over subtopics.
+    """Mean over subtopics of the precision for each.
 
     IA-P@k = 1/|C| sum_c 1/k sum_{j<=k} rel(j|c)
 
@@ -130,7 +136,7 @@ class TIAP(MeasureAtDepth):
 
 @measure
 class IANDCG(MeasureAtDepth):
-    """nDCG for each subtopic, weighted by P(c|q).
+    """Weighted mean of nDCG over subtopics, with weights P(c|q).
 
     IA-nDCG@k = sum_c P(c|q) nDCG(q, k|c)
 
@@ -164,7 +170,7 @@ class IANDCG(MeasureAtDepth):
 
 @measure
 class TIANDCG(IANDCG):
-    """nDCG for each subtopic in each window, weighted by P(t|q) and P(c|q).
+    """Weighted mean of nDCG over windows and subtopics, by P(t|q) and P(c|q).
 
     TIA-nDCG@k = sum_t P(t|q) sum_c P(c|q) nDCG(q, k|c,t)
 
@@ -210,7 +216,7 @@ class TIANDCG(IANDCG):
 
 @measure
 class IAERR(MeasureAtDepth):
-    """Expected reciprocal rank for each subtopic, weighted by P(c|q).
+    """Weighted mean of expected reciprocal rank over subtopics, by P(c|q).
 
     IA-ERR@k = sum_{r<=k} 1/r sum_c P(c|q) rel(r|c) prod_{i<r} (1 - rel(i|c))
 
@@ -247,7 +253,9 @@ class IAERR(MeasureAtDepth):
 
 @measure
 class TIAERR(IAERR):
-    """Expected reciprocal rank for each subtopic in each window, weighted by P(t|q) and P(c|q).
+    """Weighted mean of expected reciprocal rank over windows and subtopics.
+
+    Weights are P(t|q) and P(c|q).
 
     TIA-ERR@k = sum_{r<=k} 1/r sum_t P(t|q) sum_c P(c|q) rel(r|c,t) prod_{i<r} (1 - rel(i|c,t))       (table)
 
@@ -297,7 +305,9 @@ class TIAERR(IAERR):
 
 @measure
 class TIAAP(RankedMeasure):
-    """Average of TIA-P at the ranks of relevant documents. The mean over topics, topic `all`, is TIA-MAP.
+    """Average of TIA-P at the ranks of relevant documents.
+
+    The mean over topics, topic `all`, is TIA-MAP.
 
     TIA-AP = sum_k TIA-P@k rel(k) / |R|;  rel(k): relevant to any subtopic;  R: all relevant documents
 
@@ -339,7 +349,9 @@ class TIAAP(RankedMeasure):
 
 @measure
 class RBP(RankedMeasure):
-    """Rank-biased precision: what a reader gains on average who goes on from each entry to the next with probability p.
+    """Rank-biased precision: expected rate of gain of a reader with persistence p.
+
+    The reader goes on from each entry to the next with probability p.
 
     RBP = (1 - p) sum_j p^(j-1) rel(j);  rel(j): relevant to any subtopic (grade above 0), 1 or 0
 
@@ -376,7 +388,10 @@ class RBP(RankedMeasure):
 
     @property
     def column(self) -> str:
-        """``RBP(p=0.8)@10``, as ir_measures writes it; the persistence is always shown."""
+        """Column name in the notation of ir_measures: ``RBP(p=0.8)@10``.
+
+        The persistence is always shown.
+        """
         depth = "" if self.k is None else f"@{self.k}"
         return f"{self.name}{changed_parameters(self, behind=DEPTH, always='p')}{depth}"
 
@@ -387,7 +402,7 @@ class RBP(RankedMeasure):
 
 @measure
 class Compat(RankedMeasure):
-    """Compatibility: how like the list is to the ideal list that is most like it, by rank-biased overlap.
+    """Compatibility: rank-biased overlap with the most similar ideal list.
 
     Compat = RBO(list, ideal) / RBO(ideal, ideal)
 
@@ -424,7 +439,10 @@ class Compat(RankedMeasure):
 
     @property
     def column(self) -> str:
-        """``Compat(p=0.95)``, as ir_measures writes it; the persistence is always shown."""
+        """Column name in the notation of ir_measures: ``Compat(p=0.95)``.
+
+        The persistence is always shown.
+        """
         return f"{self.name}{changed_parameters(self, always='p')}"
 
     def value(self, listing: RelevantRanks) -> float:
@@ -441,7 +459,10 @@ class Compat(RankedMeasure):
 
 
 def _ideal_rank(listing: RelevantRanks) -> Ints:
-    """Return where each listed relevant document stands in the ideal list that is most like the list, from 1."""
+    """Return the rank of each listed relevant document in the most similar ideal list.
+
+    Ranks count from 1.
+    """
     judged, grade = np.sort(listing.topic.grades.max(axis=1)), listing.grades.max(axis=1)
     larger = judged.size - np.searchsorted(judged, grade, side="right")
     by_grade = np.argsort(-grade, kind="stable")

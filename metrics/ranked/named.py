@@ -1,10 +1,7 @@
-"""Measures of ranked lists by name, and subtopic recall with and without time windows.
+"""Measures of ranked lists by name.
 
-Source of subtopic recall: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the
-sections on time-aware measures and on time-aware subtopic recall.
-
-A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as
-``nDCG@10`` or ``RBP(p=0.8)``. `metrics.ranked.score` scores those.
+A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as ``nDCG@10`` or
+``RBP(p=0.8)``. `metrics.ranked.score` scores those.
 
 Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR 2022).
 """
@@ -16,11 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
-
-from metrics.arrays import Bools
 from metrics.errors import InputError, closest_name, input_fault, join_names
 from metrics.ranked.measures import (
     DEPTH,
@@ -28,7 +22,6 @@ from metrics.ranked.measures import (
     IANDCG,
     IAP,
     RBP,
-    SOURCE,
     TIAAP,
     TIAERR,
     TIANDCG,
@@ -37,138 +30,36 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.ranked.topics import RelevantRanks
-from metrics.registry import Measure, Parameter, measure, parse_measure
+from metrics.ranked.recall import SBR, TIASBR, TSBR
+from metrics.registry import Measure, Parameter, parse_measure
 from metrics.results import check_several, label_measures
-
-Covered: TypeAlias = Literal["relevant", "any"]
-
-
-@measure
-class SBR(MeasureAtDepth):
-    """Share of the subtopics that the list covers.
-
-    SBR@k = |subtopics(S)| / |subtopics(q)|
-
-    Examples
-    --------
-    >>> SBR(k=5).column
-    'SBR@5'
-    """
-
-    name: ClassVar[str] = "SBR"
-    source: ClassVar[str] = f"{SOURCE}, SBR"
-    definition: ClassVar[str] = "Share of subtopics that the list covers."
-
-    def value(self, listing: RelevantRanks) -> float:
-        """Score the list of one topic."""
-        subtopics, _ = _covered(listing.top(self.k), "relevant")
-        return float(subtopics.mean())
-
-
-@measure
-class TSBR(MeasureAtDepth):
-    """Share of the subtopics and windows, taken as one set, that the list covers.
-
-    T-SBR@k = (|subtopics(S)| + |windows(S)|) / (|subtopics(q)| + |windows(q)|)
-
-    Attributes
-    ----------
-    covered : {'relevant', 'any'}
-        What covers a window: a relevant document in it, or any. Windows without relevant documents never count.
-
-    Examples
-    --------
-    >>> TSBR(covered="any").column
-    'T-SBR(covered=any)@10'
-    """
-
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "T-SBR"
-    source: ClassVar[str] = f"{SOURCE}, T-SBR"
-    definition: ClassVar[str] = "Share of subtopics and windows, taken as one set, that the list covers."
-
-    covered: Covered = "relevant"
-
-    def value(self, listing: RelevantRanks) -> float:
-        """Score the list of one topic."""
-        subtopics, windows = _covered(listing.top(self.k), self.covered)
-        return float((subtopics.sum() + windows.sum()) / (subtopics.size + windows.size))
-
-
-@measure
-class TIASBR(TSBR):
-    """Weighted shares of the subtopics and of the windows that the list covers.
-
-    TIA-SBR@k = alpha sum_{c in S} P(c|q) + (1 - alpha) sum_{t in S} P(t|q)
-
-    Attributes
-    ----------
-    alpha : float
-        Weight of subtopics against windows, in [0, 1]. The paper gives no value.
-
-    Examples
-    --------
-    Subtopics alone:
-
-    >>> TIASBR(alpha=1).column
-    'TIA-SBR(alpha=1)@10'
-    """
-
-    name: ClassVar[str] = "TIA-SBR"
-    source: ClassVar[str] = f"{SOURCE}, definition of TIA-SBR"
-    definition: ClassVar[str] = (
-        "alpha * P(subtopic|query) of covered subtopics + (1 - alpha) * P(window|query) of covered windows."
-    )
-
-    alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        MeasureAtDepth.__post_init__(self)
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
-
-    def value(self, listing: RelevantRanks) -> float:
-        """Score the list of one topic."""
-        subtopics, windows = _covered(listing.top(self.k), self.covered)
-        topic = listing.topic
-        return float(self.alpha * topic.p_subtopic @ subtopics + (1 - self.alpha) * topic.p_window @ windows)
-
-
-def _covered(top: RelevantRanks, covered: Covered) -> tuple[Bools, Bools]:
-    """Return which subtopics, (C,), and which windows, (T,), the listed documents cover."""
-    subtopics = np.logical_or.reduce(top.grades > 0, axis=0)
-    if covered == "any":
-        return subtopics, np.isfinite(top.reached)
-    windows = np.zeros(top.reached.size, dtype=np.bool_)
-    windows[top.window] = True
-    return subtopics, windows
-
 
 OWN: Mapping[str, type[RankedMeasure]] = {
     cls.__name__: cls
     for cls in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR, RBP, Compat)
 }
-"""The package's own measures by the name of their class."""
+"""The package's own measures, by the name of their class."""
 COMPUTED_HERE = ("RBP", "ERR")
-"""Named as ir_measures does, computed in `metrics.ranked.score`."""
+"""Measures in the notation of ir_measures that `metrics.ranked.score` computes."""
 INSTALL = "pip install 'prefcal[measures]'"
-LARGEST_GRADE = 4
-"""Up to here ERR's (2^g - 1) / 16 is a probability."""
+MAX_GRADE = 4
+"""Largest grade g for which ERR's (2^g - 1) / 16 is a probability."""
 LIMITS = {"cutoff": (1, 1_000_000), "rel": (1, 1_000_000), "p": (0, math.nextafter(1, 0))}
-"""Smallest and largest value of a parameter; a depth of 0 would end the process."""
+"""Smallest and largest value of a parameter.
+
+A depth of 0 would end the process.
+"""
 ALWAYS_SHOWN = "p"
-"""A persistence stands in the name of a measure even where it is the default."""
+"""Parameters shown in a name even at their default: the persistence."""
 _HEAD = re.compile(r"\s*(\w+)")
 _PRINTED = re.compile(r"(?P<name>[A-Za-z-]+)(?:\((?P<parameters>[^()]*)\))?(?:@(?P<k>[0-9]{1,6}))?")
 THEIRS = "rel"
-"""A parameter of ir_measures' RBP, which that of the package has not."""
+"""Parameters of ir_measures' RBP that the package's RBP lacks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class IrMeasuresMeasure(Measure):
-    """A measure of ir_measures; make one with `ranked_measure`, which checks its name.
+    """Measure of ir_measures; `ranked_measure` makes one from a checked name.
 
     Attributes
     ----------
@@ -185,31 +76,36 @@ class IrMeasuresMeasure(Measure):
 
     @property
     def by_subtopic(self) -> bool:
-        """Whether it is a measure of diversity."""
+        """True if it is a measure of diversity."""
         return bool(ir_measures().pyndeval.supports(in_their_notation(self.text)))
 
     @property
     def column(self) -> str:
-        """``RBP(p=0.8)@10``."""
+        """Column name in the notation of ir_measures: ``RBP(p=0.8)``."""
         return self.text
 
     @property
     def largest_grade(self) -> int | None:
-        """4 for ERR and for nDCG with exponential gains, which are defined by the largest grade of their tool."""
+        """Largest grade of ERR and of nDCG with exponential gains: 4; None: any.
+
+        Both are defined by the largest grade of their tool.
+        """
         limited = self.text.startswith("ERR@") or self.text == "ERR" or "exp-log2" in self.text
-        return LARGEST_GRADE if limited else None
+        return MAX_GRADE if limited else None
 
     def __repr__(self) -> str:
         return self.text
 
 
 ListMeasure: TypeAlias = RankedMeasure | IrMeasuresMeasure
-"""Whatever scores a ranked list."""
+"""Measure of a ranked list, of the package or of ir_measures."""
 Measures: TypeAlias = Iterable[ListMeasure | str] | Mapping[str, ListMeasure | str]
 
 
 def ranked_measure(text: str) -> ListMeasure:
-    """Read a measure of ranked lists: the package's own as it prints or as tables call it, else one of ir_measures.
+    """Read the name of a measure of ranked lists.
+
+    The package's own as it prints or as tables call it, else one of ir_measures.
 
     Parameters
     ----------
@@ -238,7 +134,10 @@ def ranked_measure(text: str) -> ListMeasure:
 
 
 def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
-    """Name measures as `metrics.results.labelled` does; a text is read as `ranked_measure` reads it."""
+    """Label measures as `metrics.results.label_measures` does.
+
+    A text is read as `ranked_measure` reads it.
+    """
     check_several(measures, "measures")
     if isinstance(measures, Mapping):
         return {label: _read(one) for label, one in measures.items()}
@@ -246,7 +145,7 @@ def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
 
 
 def has_ir_measures() -> bool:
-    """Say whether ir_measures is installed."""
+    """Return whether ir_measures is installed."""
     return find_spec("ir_measures") is not None
 
 
@@ -260,7 +159,9 @@ def _read(one: ListMeasure | str) -> ListMeasure:
 
 
 def _printed(text: str) -> RankedMeasure | None:
-    """Read what tables call a measure of the package: ``TIA-AP``, ``IA-P@5``, ``IA-nDCG(gains=graded)@10``.
+    """Read a column name of the package's measures, such as ``IA-P@5``.
+
+    ``TIA-AP`` and ``IA-nDCG(gains=graded)@10`` too.
 
     Raises
     ------
@@ -316,7 +217,9 @@ def _plain_measure(text: str) -> IrMeasuresMeasure:
 
 
 def in_their_notation(text: str) -> Any:
-    """Read ``Name(key=value)@depth``; ir_measures' own reader asks `ast` for names that Python 3.14 no longer has.
+    """Parse ``Name(key=value)@depth``.
+
+    ir_measures' own reader asks `ast` for names that Python 3.14 no longer has.
 
     Raises
     ------
@@ -343,7 +246,7 @@ def in_their_notation(text: str) -> Any:
 
 
 def _unknown(text: str) -> InputError:
-    """Return that nobody has a measure, and what is most like it."""
+    """Return an unknown-measure error with the closest known name."""
     head = _HEAD.match(text)
     name = head[1] if head else text
     known = list(ir_measures().measures.registry)
@@ -356,7 +259,7 @@ def _unknown(text: str) -> InputError:
 
 
 def _check_parameters(measure: Any, text: str) -> None:
-    """Raise where a parameter is unknown, missing, or out of range."""
+    """Raise if a parameter is unknown, missing, or out of range."""
     known = measure.SUPPORTED_PARAMS
     for key in measure.params:
         if key not in known:
@@ -373,7 +276,7 @@ def _check_parameters(measure: Any, text: str) -> None:
 
 
 def _fits(key: str, value: Any, about: Any) -> bool:
-    """Say whether ir_measures takes a value, and whether its tools bear it."""
+    """Return whether ir_measures accepts a value, and its tools can handle it."""
     if key in LIMITS:
         low, high = LIMITS[key]
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
@@ -382,7 +285,7 @@ def _fits(key: str, value: Any, about: Any) -> bool:
 
 
 def _check_tool(measure: Any, text: str) -> None:
-    """Raise where nothing that is installed computes a measure."""
+    """Raise if no installed tool computes a measure."""
     if measure.NAME in COMPUTED_HERE or ir_measures().DefaultPipeline.supports(measure):
         return
     able = [one for one in ir_measures().DefaultPipeline.providers if one.supports(measure)]
@@ -397,7 +300,10 @@ def _check_tool(measure: Any, text: str) -> None:
 
 
 def _written(measure: Any) -> str:
-    """Write a measure of ir_measures as it reads it; a parameter at its default is left out, but for a persistence."""
+    """Format a measure in the notation of ir_measures.
+
+    A parameter at its default is left out, but for a persistence.
+    """
     at, given = measure.AT_PARAM, measure.params
     shown = [
         f"{key}={measure[key]!r}"

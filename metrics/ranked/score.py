@@ -1,4 +1,4 @@
-"""Scoring ranked lists by time-aware and plain intent-aware measures of ours, and by the measures of ir_measures.
+"""Scores of ranked lists, by the package's measures and those of ir_measures.
 
 Ours are in `metrics.ranked.measures` and `metrics.ranked.named`; their source: Singh, Nejdl, Anand: History by Diversity: Helping
 Historians search News Archives (CHIIR 2016). `metrics.ranked.named` has the names of those of ir_measures too. Files are read by
@@ -36,10 +36,7 @@ from metrics.ranked.measures import (
     RankedMeasure,
 )
 from metrics.ranked.named import (
-    LARGEST_GRADE,
-    SBR,
-    TIASBR,
-    TSBR,
+    MAX_GRADE,
     IrMeasuresMeasure,
     ListMeasure,
     Measures,
@@ -48,6 +45,7 @@ from metrics.ranked.named import (
     ranked_labels,
     ranked_measure,
 )
+from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
@@ -85,12 +83,15 @@ __all__ = [
 ]
 
 UNJUDGED = -1
-"""The smallest grade that tools get: trec_eval takes each one below 0 for not judged, and may crash at one below this."""
+"""Smallest grade passed to tools.
+
+trec_eval takes each one below 0 for not judged, and may crash at one below this.
+"""
 TOOL_FAILURES = (ValueError, TypeError, AssertionError, ArithmeticError, RuntimeError, CalledProcessError)
 
 
 class PlainScorer:
-    """Judgments made ready once for every run.
+    """Judgments prepared once for the plain measures of every run.
 
     Parameters
     ----------
@@ -128,7 +129,10 @@ class PlainScorer:
         ]
 
     def scores(self, run: RankedRun, *, over: Collection[str] | None = None) -> list[Score]:
-        """Score a run on every judged topic; what is a count gets a row `all` too, its sum over all topics or some."""
+        """Score a run on every judged topic, with a row `all` for counts.
+
+        A count's row `all` is its sum over all topics or some.
+        """
         by_tool = self._by_tools(run)
         scores = [
             Score(run.name, topic, label, self._value(run, topic, list_measure, by_tool))
@@ -151,7 +155,10 @@ class PlainScorer:
         return here([grades.get(list_measure, 0) for list_measure in documents], measure)
 
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
-        """Return (number of a topic, measure) -> value; scores are above 0, since some tools take 0 for not listed."""
+        """Return scores by topic number and measure, all above 0.
+
+        Some tools take 0 for not listed.
+        """
         documents = [
             ir_measures().ScoredDoc(number, document, float(score))
             for topic, number in self._number.items()
@@ -178,7 +185,7 @@ class PlainScorer:
 
 
 class _Evaluator:
-    """Measures of ir_measures with judgments; what their tools cannot do is an `InputError`."""
+    """Tools of ir_measures with judgments; their failures are an `InputError`."""
 
     def __init__(self, measures: Sequence[Any], qrels: Sequence[Any]) -> None:
         self._measures = measures
@@ -188,7 +195,7 @@ class _Evaluator:
             raise self._failed(error) from None
 
     def values(self, documents: Sequence[Any]) -> list[tuple[Any, float]]:
-        """Return ((number of a topic, measure), value) for a run."""
+        """Yield ((topic number, measure), value) for a run."""
         try:
             return [
                 ((list_measure.query_id, list_measure.measure), float(list_measure.value))
@@ -206,7 +213,7 @@ class _Evaluator:
 
 
 def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> None:
-    """Raise where measures of diversity would be told of one subtopic a topic."""
+    """Raise if measures of diversity would get one subtopic a topic."""
     if diverse and all(len(of) < 2 for of in collection.grades.values()):
         names = join_names(map(str, diverse))
         raise input_fault(
@@ -217,7 +224,7 @@ def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> No
 
 
 def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
-    """Raise where tools, which take whole grades, would be told of another one."""
+    """Raise if tools, which need whole grades, would get another grade."""
     grades = (
         (topic, document, grade)
         for topic, of in collection.grades.items()
@@ -235,7 +242,7 @@ def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
 
 
 def _largest(judged: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Document -> its largest grade for any subtopic."""
+    """Return the largest grade of each document over subtopics."""
     grades: dict[str, float] = {}
     for of_subtopic in judged.values():
         for document, grade in of_subtopic.items():
@@ -248,7 +255,9 @@ def _is_count(measure: Any) -> bool:
 
 
 def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
-    """RBP = (1 - p) sum_r p^(r-1) rel(r); rel is 1 from the grade `rel`, 1 by default.
+    """Return RBP = (1 - p) sum_r p^(r-1) rel(r).
+
+    rel is 1 from the grade `rel`, 1 by default.
 
     Moffat and Zobel, TOIS 2008, eq. 5.
     """
@@ -257,13 +266,13 @@ def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
 
 
 def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
-    """ERR = sum_r 1/r R_r prod_{i<r} (1 - R_i), R = (2^g - 1) / 2^4.
+    """Return ERR = sum_r 1/r R_r prod_{i<r} (1 - R_i), R = (2^g - 1) / 2^4.
 
     Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
     """
     found, still_reading = 0.0, 1.0
     for rank, grade in enumerate(grades, start=1):
-        stops = (2 ** max(grade, 0) - 1) / 2**LARGEST_GRADE
+        stops = (2 ** max(grade, 0) - 1) / 2**MAX_GRADE
         found += still_reading * stops / rank
         still_reading *= 1 - stops
     return found
@@ -273,7 +282,10 @@ COMPUTED_HERE: Mapping[str, Callable[[Sequence[float], Any], float]] = {
     "RBP": _rank_biased_precision,
     "ERR": _expected_reciprocal_rank,
 }
-"""Named as ir_measures does: it has no tool for RBP by default, and the one for ERR needs Perl and rounds to five digits."""
+"""Functions for the measures of ir_measures that are computed here.
+
+It has no tool for RBP by default, and the one for ERR needs Perl and rounds to five digits.
+"""
 
 
 def ranked_scores(
@@ -284,7 +296,10 @@ def ranked_scores(
     topics: Topics = "judged",
     within: Shares | None = None,
 ) -> list[Score]:
-    """Score runs; parameters as in `score_ranked`, the result without pandas."""
+    """Score ranked runs, as `score_ranked` but without pandas.
+
+    Its parameters are those of `score_ranked`.
+    """
     labels = ranked_labels(measures)
     own = {
         label: list_measure
@@ -320,7 +335,7 @@ def ranked_scores(
 
 
 def _in_order(scores: list[Score], topics: list[str], labels: list[str]) -> list[Score]:
-    """Sort the scores of a run by topic and measure, as these are given."""
+    """Sort the scores of a run into the given order of topics and measures."""
     topic, label = ({name: place for place, name in enumerate(names)} for names in (topics, labels))
     return sorted(scores, key=lambda list_measure: (topic[list_measure.topic], label[list_measure.metric]))
 
@@ -333,7 +348,7 @@ def score_ranked(
     topics: Topics = "judged",
     within: Shares | None = None,
 ) -> "pd.DataFrame":
-    """Score ranked lists: every judged topic, and the mean over topics as topic `all`.
+    """Score ranked lists, by judged topic and their mean as topic `all`.
 
     Singh et al. (CHIIR 2016); the reading is each measure's own. A topic that a run has no list for scores 0, and so
     does one without relevant documents.
@@ -402,7 +417,7 @@ def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
 
 
 def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
-    """Raise where measures take relevance by subtopic, and it cannot be told whether the judgments are by subtopic."""
+    """Raise if measures by subtopic meet judgments that may have no subtopics."""
     diverse = (
         [label for label, list_measure in measures.items() if list_measure.by_subtopic]
         if collection.undecided
@@ -414,7 +429,7 @@ def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMea
 
 
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
-    """Raise when a measure needs windows that there are not."""
+    """Raise if a measure needs windows and the judgments have none."""
     timed = (
         []
         if collection.is_timed
@@ -433,7 +448,7 @@ def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMe
 
 
 def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[ListMeasure]) -> None:
-    """Raise when a grade is larger than a measure is defined for."""
+    """Raise if a grade is larger than a measure is defined for."""
     largest = largest_grade(measures)
     if largest is None:
         return

@@ -1,4 +1,4 @@
-"""Judgments of a topic as arrays, what a ranked list has of them, and the formulas for each cell of a window and a subtopic.
+"""Judgments of a topic as arrays, and cells of time windows and subtopics.
 
 R relevant documents, C subtopics, T windows with relevant documents. Only those windows count; what lies in another
 one, or in none, is relevant to nothing. rel(j|c,t) is rel(j|c) if the document at rank j lies in window t, else 0. For
@@ -19,12 +19,12 @@ from metrics.arrays import Floats, Ints
 from metrics.ranked.lists import RankedCollection
 
 Shares: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""Topic -> window -> subtopic -> P(c|q,t)."""
+"""P(c|q,t) by topic, window and subtopic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedTopic:
-    """What a ranked list is compared with.
+    """Judgments of one topic as arrays, for any number of ranked lists.
 
     Attributes
     ----------
@@ -60,13 +60,15 @@ class RankedTopic:
 
     @property
     def documents(self) -> Ints:
-        """(T, C): how many relevant documents each subtopic has in each window."""
+        """Number of relevant documents by window and subtopic, (T, C)."""
         return summed(self.grades > 0, self.window, self.p_window.size).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevantRanks:
-    """What a ranked list has of a topic's relevant documents: ``m`` of them, from the top down.
+    """Ranks, windows and grades of the m relevant documents of a ranked list.
+
+    From the top down.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class RelevantRanks:
     reached: Floats
 
     def top(self, k: int | None) -> "RelevantRanks":
-        """Return what the first k documents have; None: the whole list."""
+        """Return the relevant documents of the first k entries; None: of all."""
         if k is None:
             return self
         kept = int(np.searchsorted(self.rank, k, side="right"))
@@ -102,7 +104,10 @@ class RelevantRanks:
         )
 
     def without_windows(self) -> "RelevantRanks":
-        """Return the same list where every document lies in one window of P(t|q) = 1: what plain measures see."""
+        """Return the same list with all documents in one window of P(t|q) = 1.
+
+        It is what plain measures see.
+        """
         topic = replace(
             self.topic, window=np.zeros_like(self.topic.window), p_window=np.ones(1), p_within=None
         )
@@ -111,7 +116,7 @@ class RelevantRanks:
 
 
 def judged_topics(collection: RankedCollection, within: Shares | None = None) -> list[RankedTopic]:
-    """Turn judgments into arrays, topic by topic.
+    """Convert judgments into arrays, topic by topic.
 
     Parameters
     ----------
@@ -129,7 +134,7 @@ def judged_topics(collection: RankedCollection, within: Shares | None = None) ->
 
 
 def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRanks:
-    """Look up a ranked list, best first."""
+    """Look up the relevant documents of a ranked list, best first."""
     found = [(rank, topic.rows[one]) for rank, one in enumerate(documents, start=1) if one in topic.rows]
     rank, row = np.array(found, dtype=np.int64).reshape(-1, 2).T
     reached = np.full(topic.p_window.size, np.inf)
@@ -143,14 +148,17 @@ def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRa
 
 
 def summed(values: NDArray[np.generic], group: Ints, groups: int) -> Floats:
-    """Add up rows of values, (n, C), by group, (n,) indices into (groups,); an empty group has 0."""
+    """Add up rows of values, (n, C), by group, (n,) indices into (groups,).
+
+    An empty group has 0.
+    """
     totals = np.zeros((groups, values.shape[1]))
     np.add.at(totals, group, values)
     return totals
 
 
 def _judged_topic(collection: RankedCollection, topic: str, within: Shares | None) -> RankedTopic:
-    """Turn the judgments of one topic into arrays."""
+    """Convert the judgments of one topic into arrays."""
     relevant, subtopics = collection.relevant(topic), collection.subtopics(topic)
     windows = sorted({_window(collection, one) for one in relevant})
     index = {window: place for place, window in enumerate(windows)}
@@ -171,12 +179,12 @@ def _judged_topic(collection: RankedCollection, topic: str, within: Shares | Non
 
 
 def _window(collection: RankedCollection, document: str) -> str:
-    """Return the window of a relevant document; one without a name where nothing is known of time."""
+    """Return the window of a relevant document, nameless where no times are known."""
     return collection.windows[document] if collection.is_timed else ""
 
 
 def _p_subtopic(collection: RankedCollection, topic: str, subtopics: tuple[str, ...]) -> Floats:
-    """P(c|q): as given for the topic, else uniform."""
+    """Return P(c|q), as given for the topic or else uniform."""
     given = collection.probability.get(topic)
     if not given:
         return np.full(len(subtopics), 1 / len(subtopics))
@@ -184,7 +192,7 @@ def _p_subtopic(collection: RankedCollection, topic: str, subtopics: tuple[str, 
 
 
 def _p_within(topic: str, windows: list[str], subtopics: tuple[str, ...], within: Shares) -> Floats:
-    """P(c|q,t), as given."""
+    """Return the given P(c|q,t)."""
     shares = np.zeros((len(windows), len(subtopics)))
     for row, window in enumerate(windows):
         given = within.get(topic, {}).get(window)
@@ -200,7 +208,7 @@ Within: TypeAlias = Literal["pc", "counts", "uniform_in_t", "given"]
 
 
 def ndcg_cells(listing: RelevantRanks, k: int, gains: Gains) -> Floats:
-    """(T, C): nDCG@k of the list in each window for each subtopic.
+    """Return nDCG@k in each window for each subtopic, (T, C).
 
     DCG = sum_{j<=k} (2^rel(j|c,t) - 1) / log(1 + j);  nDCG = DCG / DCG of the best list;  0 in an empty cell
 
@@ -228,7 +236,7 @@ def ndcg_cells(listing: RelevantRanks, k: int, gains: Gains) -> Floats:
 
 
 def err_cells(listing: RelevantRanks, k: int, stop: Stop) -> Floats:
-    """(T, C): ERR@k of the list in each window for each subtopic.
+    """Return ERR@k in each window for each subtopic, (T, C).
 
     ERR = sum_{r<=k} 1/r rel(r|c,t) prod_{i<r} (1 - rel(i|c,t))
 
@@ -244,7 +252,7 @@ def err_cells(listing: RelevantRanks, k: int, stop: Stop) -> Floats:
 
 
 def precision(listing: RelevantRanks, k: int | Ints) -> Floats:
-    """Precision@k at one depth or at several: a number, or an array like ``k``.
+    """Return precision@k at one depth or at several, shaped like ``k``.
 
     P = sum_t P(t|q) 1/|C| sum_c 1/k sum_{j<=k} rel(j|c,t)
 
@@ -258,7 +266,7 @@ def precision(listing: RelevantRanks, k: int | Ints) -> Floats:
 
 
 def within_windows(topic: RankedTopic, within: Within) -> Floats:
-    """(T, C): P(c|q,t).
+    """Return P(c|q,t), (T, C).
 
     Parameters
     ----------
@@ -284,7 +292,10 @@ def within_windows(topic: RankedTopic, within: Within) -> Floats:
 
 
 def renormalised(topic: RankedTopic) -> Floats:
-    """(T, C): P(c|q) over the subtopics that have relevant documents in the window; 0 where these have none."""
+    """Return P(c|q) over the subtopics relevant in each window, (T, C).
+
+    0 where none has relevant documents in the window.
+    """
     weights = topic.p_subtopic * (topic.documents > 0)
     total = weights.sum(axis=1, keepdims=True)
     shares: Floats = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -292,13 +303,16 @@ def renormalised(topic: RankedTopic) -> Floats:
 
 
 def _gain(grades: Floats, gains: Gains) -> Floats:
-    """2^rel - 1; what is not relevant gains 0."""
+    """Return the gain 2^rel - 1, 0 for non-relevant documents."""
     relevant = np.maximum(grades, 0) if gains == "graded" else grades > 0
     return np.asarray(np.exp2(relevant.astype(np.float64)) - 1)
 
 
 def _stop_probability(grades: Floats, stop: Stop) -> Floats:
-    """1 at a relevant document (literal), 0.5 (half), or (2^g - 1) / 8 (graded); else 0."""
+    """Return the probability to stop at a document, 0 at non-relevant ones.
+
+    1 at a relevant one (literal), 0.5 (half), or (2^g - 1) / 8 (graded).
+    """
     if stop == "graded":
         return _gain(grades, "graded") / 8
     return np.where(grades > 0, 1.0 if stop == "literal" else 0.5, 0.0)

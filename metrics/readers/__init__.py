@@ -1,4 +1,7 @@
-"""The only place of the package that parses files; one format family a module."""
+"""Readers of files, one format family a module.
+
+No other module of the package parses files.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Answers to questions in words, with the sources that they cite: what a system wrote, as a file.
+"""Files of answers to questions, with the sources that they cite.
 
 | file | content |
 |---|---|
@@ -30,7 +30,9 @@ ANSWER_FORM = 'write {"topic": ID, "text": TEXT} on one line'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """A source: what stands in brackets where it is cited, its title, which may be empty, its text, and its address.
+    """Source of an answer: label, title (may be empty), text, and address.
+
+    The label is what stands in brackets where it is cited.
 
     ``has_text`` False: nobody gave its text, and its id stands there.
     """
@@ -44,7 +46,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerText:
-    """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources.
+    """Answer to one question, with its line and its citations.
+
+    ``citations`` is None where nothing is said of sources.
 
     ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
     """
@@ -56,7 +60,9 @@ class AnswerText:
 
 
 def read_answers(path: str | Path) -> dict[str, AnswerText]:
-    """Read the answers of one system, by topic as written, in the order of the file.
+    """Read the answers of one system, by topic, in the order of the file.
+
+    Topics are as written.
 
     Raises
     ------
@@ -135,7 +141,7 @@ MARK = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackAnswer:
-    """An answer as a track writes it: sentences, each with what it cites.
+    """Answer as a track writes it: sentences with the sources that each cites.
 
     Attributes
     ----------
@@ -158,7 +164,10 @@ class TrackAnswer:
     is_cited: bool
 
     def answer(self, line: int, log: FaultLog) -> AnswerText:
-        """Return it as one text, each sentence with the marks of its sources behind it; sources are numbered as they are cited."""
+        """Return the answer as one text, with a mark behind each sentence per source.
+
+        Sources are numbered as they are cited.
+        """
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
         labels: dict[str, str] = {}
@@ -181,7 +190,7 @@ class TrackAnswer:
         )
 
     def _source(self, cited: int | str, line: int, log: FaultLog) -> str | None:
-        """Return the id of what is cited; note a place where no reference stands."""
+        """Return the id of a citation, or note an index without a reference."""
         if isinstance(cited, str):
             is_place = (
                 cited.isdecimal() and cited not in self.references and int(cited) < len(self.references)
@@ -199,7 +208,7 @@ class TrackAnswer:
 
 
 def track_answers(plain: Any) -> list[TrackAnswer] | None:
-    """Return the answers of an object as a track writes it; None for an object of another form."""
+    """Return the answers of an object in a track's form, or None for another form."""
     if not isinstance(plain, dict):
         return None
     if isinstance(plain.get("turns"), list):
@@ -226,7 +235,10 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
 
 
 def _turn(turn: Any) -> TrackAnswer | None:
-    """Return the first response of a turn of a conversation; its sources stand at its end, since no sentence cites them."""
+    """Return the first response of a turn of a conversation.
+
+    Its sources stand at its end, since no sentence cites them.
+    """
     responses = turn.get("responses") if isinstance(turn, dict) else None
     if not isinstance(responses, list) or not responses or not is_id(turn.get("turn_id")):
         return None
@@ -248,7 +260,10 @@ def _turn(turn: Any) -> TrackAnswer | None:
 
 
 def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
-    """Return the text of a sentence and what it cites: places, ids, or ids with how sure the system is; None for anything else."""
+    """Return the text of a sentence and its citations, or None for another form.
+
+    Citations are places, ids, or ids with how sure the system is.
+    """
     if is_text(plain):
         return plain, []
     if not isinstance(plain, dict) or not is_text(plain.get("text")):
@@ -260,7 +275,10 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
 
 
 def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
-    """Return id -> title and text of sources that a file gives as objects, in a list or by their ids."""
+    """Return title and text of each source, by id.
+
+    A file gives them as objects, in a list or by their ids.
+    """
     if isinstance(given, dict):
         given = [
             {**(one if isinstance(one, dict) else {"text": one}), "_id": name} for name, one in given.items()
@@ -278,7 +296,9 @@ def has_members(
     line: int,
     log: FaultLog,
 ) -> bool:
-    """Note what is wrong with the members of an object; those that are text must be text, and whole characters.
+    """Check the members of an object, and note each fault.
+
+    Those that are text must be text, and whole characters.
 
     ``form`` says how to write an object where this is none.
     """

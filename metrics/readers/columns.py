@@ -1,4 +1,4 @@
-"""Files read column by column: large ones of fields separated by white space, and chosen columns of a CSV with a header.
+"""Columns of large files: fields separated by white space, and chosen CSV columns.
 
 `metrics.readers.lines.rows` reads a file of fields line by line. Here the whole file is split at once, several times as
 fast, and its lines are looked at one by one only when one of them is wrong. White space is that of ASCII (blank,
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Ints
 from metrics.errors import FaultLog, InputError, closest_name, join_names, pluralise
-from metrics.files import check_columns
+from metrics.file_limits import check_columns
 from metrics.readers.lines import (
     NUMBER,
     PEEKED,
@@ -39,10 +39,10 @@ from metrics.readers.lines import (
     whole_number,
 )
 
-MOST_WHOLE = 1e18
+MAX_WHOLE_NUMBER = 1e18
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
-"""What is white space to the split of a text, but not of bytes."""
+"""Characters that split a text as white space, but not bytes."""
 
 
 COMMENT = re.compile(rb"(\A|[\r\n])[ \t]*#[^\r\n]*")
@@ -50,7 +50,7 @@ COMMENT = re.compile(rb"(\A|[\r\n])[ \t]*#[^\r\n]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldColumns:
-    """The fields of a file.
+    """Fields of a file, column by column.
 
     Attributes
     ----------
@@ -67,14 +67,16 @@ class FieldColumns:
     header: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return len(self.lines)
 
 
 def read_columns(
     names: Sequence[str], log: FaultLog, *, headers: Sequence[tuple[str, ...]] = ()
 ) -> FieldColumns:
-    """Read the file ``log.path``, plain or packed, with one field for each of ``names`` on a line.
+    """Read the file ``log.path`` of fields separated by white space.
+
+    It is plain or packed, with one field for each of ``names`` on a line.
 
     Blank lines and comments are skipped. A line with another number of fields, or that is not UTF-8, is noted in the log and
     left out.
@@ -119,12 +121,15 @@ def _columns(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
 
 
 def line_of_row(path: str | Path, row: int) -> int:
-    """Return the line on which a row of `read_columns` stands, counted from 0 among the rows of a faultless file."""
+    """Return the line of a row, counted from 0, of `read_columns`.
+
+    Of a faultless file.
+    """
     return int(np.flatnonzero(_fields_per_line(_content(path)))[row]) + 1
 
 
 def _content(path: str | Path) -> bytes:
-    """Return a file in which comments, and the line ``sep=;`` that Excel writes, are empty lines."""
+    """Return a file with comments and Excel's line ``sep=;`` made empty lines."""
     data = read_bytes(path)
     first, end, rest = data[:PEEKED].partition(b"\n")
     if excel_delimiter(first.decode(errors="replace")) is not None:
@@ -135,7 +140,10 @@ def _content(path: str | Path) -> bytes:
 def whole_numbers(
     texts: Sequence[str], what: str, lines: NDArray[np.int64], log: FaultLog
 ) -> NDArray[np.int64]:
-    """Read a column of whole numbers of at most 18 digits; each that is none is noted and comes back as 0."""
+    """Read a column of whole numbers of at most 18 digits.
+
+    Each that is none is noted and comes back as 0.
+    """
     digits = "".join(texts)
     if digits.isascii() and digits.isdigit() and max(map(len, texts)) <= 18:
         return np.array(list(map(int, texts)), dtype=np.int64)
@@ -144,7 +152,7 @@ def whole_numbers(
 
 
 def grades_of(texts: Sequence[str], lines: NDArray[np.int64], log: FaultLog) -> list[float]:
-    """Read a column of grades: whole ones (``1``, ``1.0``) come back as int, other decimals (``1.5``) as float.
+    """Read a column of grades: whole ones (``1``, ``1.0``) as int, others as float.
 
     Each text that is no finite number is noted, and comes back as 0.
     """
@@ -162,7 +170,7 @@ def _grade(text: str) -> float | None:
     value = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
         return None
-    return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
+    return int(value) if value.is_integer() and abs(value) < MAX_WHOLE_NUMBER else value
 
 
 def _fields_per_line(data: bytes) -> NDArray[np.int64]:
@@ -191,7 +199,7 @@ def _split(data: bytes) -> list[str]:
 
 
 def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
-    """Read line by line, noting each wrong one."""
+    """Read line by line, and note each faulty line."""
     lines: list[int] = []
     rows: list[list[str]] = []
     wrong: list[int] = []
@@ -216,15 +224,15 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
 
 
 PEEKED_ROWS, BATCH = 200, 10_000
-"""Rows of a CSV that are read first, to see what its columns hold, and then at a time."""
+"""Rows of a CSV read first, to see what its columns hold, and then per batch."""
 BREAK = re.compile("\r\n|\r|\n")
 DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
-"""What may stand between two fields, and how messages call several of it."""
+"""Delimiters between fields, with the plural that messages use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CsvColumns:
-    """The cells of some columns as text, and where each row stands.
+    """Cells of some columns as text, and the line of each row.
 
     Attributes
     ----------
@@ -241,14 +249,17 @@ class CsvColumns:
     is_unended: bool = False
 
     def warnings(self) -> list[str]:
-        """Return the warning of an end that may be cut off; nothing where the last line is whole."""
+        """Return the warning that the end may be cut off, if the last line is not whole."""
         if not self.is_unended:
             return []
         problem = "the last line has no line break behind it: the file may be cut"
         return [f"{problem}; see whether it is whole, and end it with a line break"]
 
     def numbers(self, column: str, log: FaultLog) -> list[float]:
-        """Read a column as finite numbers; each cell that is none is noted as a fault and comes back as NaN."""
+        """Read a column of finite numbers.
+
+        Each cell that is none is noted as a fault and comes back as NaN.
+        """
         return [
             number(cell, column, line, log) for line, cell in zip(self.lines, self.cells[column], strict=True)
         ]
@@ -257,7 +268,7 @@ class CsvColumns:
 def read_csv_columns(
     path: str | Path, columns: Sequence[str], log: FaultLog, *, delimiter: str | None = None
 ) -> CsvColumns:
-    """Read ``columns`` of a CSV file; others are ignored, blank lines are skipped.
+    """Read ``columns`` of a CSV file, without others and without blank lines.
 
     Parameters
     ----------
@@ -303,7 +314,7 @@ def read_csv_columns(
 
 
 def check_any_row(found: CsvColumns, log: FaultLog) -> None:
-    """Raise `InputError` where a file without any other fault has a header and no row."""
+    """Raise `InputError` if a file without any other fault has a header and no row."""
     if not found.lines and not log.faults:
         log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
         log.raise_if_any()
@@ -323,7 +334,9 @@ def _text(path: str | Path, log: FaultLog) -> str:
 def csv_batches(
     text: TextIO, log: FaultLog, *, delimiter: str | None = None
 ) -> Iterator[tuple[Ints, list[list[str]]]]:
-    """Yield the rows of a CSV that are not blank with the lines they start on: the header and some, then `BATCH` by `BATCH`.
+    """Yield the rows of a CSV with their lines: header and some, then `BATCH` each.
+
+    Rows that are blank are left out; the line is that on which a row starts.
 
     A first line ``sep=;``, which Excel writes, is no row and names the delimiter where none is given; else it is a comma.
     """
@@ -361,7 +374,7 @@ def csv_batches(
 
 
 def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
-    """Raise `InputError` where the header is one field, and would be several with another delimiter."""
+    """Raise `InputError` if another delimiter would split a header's only field."""
     others = [other for other in DELIMITERS if other != (delimiter or ",") and other in "".join(header)]
     if len(header) != 1 or not others:
         return
@@ -373,7 +386,7 @@ def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog)
 
 
 def check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
-    """Raise `InputError` where a header lacks one of some columns, or has it twice."""
+    """Raise `InputError` if a header lacks a column or has it twice."""
     if not header:
         log.add("the file is empty", line=1, cure=f"write a header line with {join_names(columns)}")
     counts = Counter(header)
@@ -388,7 +401,7 @@ def check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -
 
 
 def note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last: bool) -> None:
-    """Note a row that has not as many fields as the header."""
+    """Note a row whose number of fields differs from the header's."""
     cure = "write one field for each header, and quote a field that has a comma in it"
     if is_last and fields < expected:
         cure = "write one field for each header; the file may be cut"

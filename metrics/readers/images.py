@@ -1,4 +1,6 @@
-"""Pictures that systems made for topics, as files name them: no measure needs them, and none is opened here.
+"""Files that name the pictures of systems for topics.
+
+No measure needs pictures, and none is opened here.
 
 | file | content |
 |---|---|
@@ -21,7 +23,10 @@ IMAGE_FORM = 'write {"topic": ID, "image": PATH, "alt": TEXT} on one line'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenImage:
-    """A picture as a file names it: its path as written, what it shows in words (empty where nobody said), and the line."""
+    """Picture as a file names it: path as written, alternative text, line.
+
+    The text is empty where nobody gave one.
+    """
 
     path: str
     alt: str
@@ -29,7 +34,9 @@ class GivenImage:
 
 
 def read_images(path: str | Path) -> dict[str, GivenImage]:
-    """Read which picture one system has for which topic, by topic as written, in the order of the file.
+    """Read the picture of one system for each topic, in the order of the file.
+
+    Topics are as written.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What all text formats share: bytes to numbered lines, lines to fields, fields to numbers.
+"""Text files as numbered lines, fields and numbers, common to all readers.
 
 Files are UTF-8, with or without a byte order mark, plain or packed with gzip, bzip2 or xz (known by content, not by name).
 What is no text at all, in another encoding, or JSON where a table is expected, is called by its name. Faults are noted
@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar, cast
 
 from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault, pluralise
-from metrics.files import (
+from metrics.file_limits import (
     MAX_BYTES,
     check_bytes,
     check_rows,
@@ -41,12 +41,12 @@ PACKED_AS: Mapping[str, tuple[re.Pattern[bytes], Callable[[BinaryIO], Any]]] = M
         "xz": (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
     }
 )
-"""How a file may be packed -> how it begins then, and what unpacks it."""
+"""First bytes and unpacker of each way to pack a file."""
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
-"""What the unpacking of a damaged file raises; bzip2's `OSError` besides."""
+"""Errors of the unpackers for a damaged file; bzip2's `OSError` besides."""
 OLE_MAGIC, ZIP_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1"), b"PK\x03\x04"
 SHEETS = (b"xl/", b"opendocument.spreadsheet")
-"""What stands in the zip archive that a spreadsheet is: of Excel, and of LibreOffice."""
+"""Members of the zip archive of a spreadsheet, of Excel and of LibreOffice."""
 UNPACK = "unpack it, and name a file of it"
 NO_TEXTS: Mapping[bytes, tuple[str, str]] = MappingProxyType(
     {
@@ -63,16 +63,16 @@ NO_TEXTS: Mapping[bytes, tuple[str, str]] = MappingProxyType(
         b"\x93NUMPY": ("a NumPy array", "write it as text"),
     }
 )
-"""What a file that is no text begins with -> what it is, and how to mend it."""
+"""First bytes of files that are no text, with their name and a hint."""
 UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 PEEKED = 2**16
-"""So many bytes show what a file is."""
+"""Number of bytes that identify a file."""
 TAR_PLACE = slice(257, 262)
 JSON_START = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|-?[0-9.]+\s*,\s*-?[0-9])")
-"""How JSON begins: an object, or a list of objects, lists, texts or numbers."""
+"""Pattern of the start of JSON: an object, or a list."""
 SEP_LINE = re.compile(r'"?sep=(.)"?')
-"""What Excel writes before a header and understands there: what separates the fields."""
+"""First line by which Excel declares the delimiter, as ``sep=;``."""
 BLOCK_BYTES = 2**24
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
@@ -80,13 +80,15 @@ WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a whole file, unpacked when it is gzip, bzip2 or xz, without a byte order mark.
+    """Read a whole file, unpacked, without a byte order mark.
+
+    It is unpacked when it is gzip, bzip2 or xz.
 
     Raises
     ------
     InputError
         If the file cannot be opened, is no text or none in UTF-8 (`check_is_text`), its packed data are damaged, or it is over the
-        budget of `metrics.files`.
+        limits of `metrics.file_limits`.
     """
     try:
         data = _stored(Path(path))
@@ -109,17 +111,22 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def packing(data: bytes) -> str | None:
-    """Return how a file that begins so is packed, a key of `PACKED_AS`; None where it is not, or in a way that is not read."""
+    """Return the packing of a file, a key of `PACKED_AS`, from its first bytes.
+
+    None where it is not, or in a way that is not read.
+    """
     return next((name for name, (start, _) in PACKED_AS.items() if start.match(data)), None)
 
 
 def unpacking(stream: BinaryIO, packed_as: str | None) -> BinaryIO:
-    """Return what unpacks a stream; the stream itself where nothing is packed."""
+    """Return a stream that unpacks another, or that stream itself if not packed."""
     return stream if packed_as is None else cast("BinaryIO", PACKED_AS[packed_as][1](stream))
 
 
 def check_is_text(path: str | Path, data: bytes) -> None:
-    """Raise `InputError` where a file is no text, or text in UTF-16 or UTF-32: by what it begins with.
+    """Raise `InputError` if a file is no text, or text in UTF-16 or UTF-32.
+
+    By its first bytes.
 
     Parameters
     ----------
@@ -140,7 +147,10 @@ def check_is_text(path: str | Path, data: bytes) -> None:
 
 
 def check_is_plain(path: str | Path, data: bytes) -> None:
-    """Raise `InputError` where `check_is_text` does, and where a file is packed that is read plain alone."""
+    """Raise `InputError` if a file is no plain text: packed, or no UTF-8 text.
+
+    As `check_is_text` does.
+    """
     check_is_text(path, data)
     packed_as = packing(data)
     if packed_as is not None:
@@ -148,7 +158,7 @@ def check_is_plain(path: str | Path, data: bytes) -> None:
 
 
 def _wide_encoding(start: bytes) -> str | None:
-    """Return which encoding of two or four bytes a character a text has; None for any other."""
+    """Return the encoding of text in UTF-16 or UTF-32; None for any other."""
     if start.startswith(UTF_32):
         return "UTF-32"
     characters = [start[place::2].count(0) for place in (0, 1)]
@@ -157,7 +167,7 @@ def _wide_encoding(start: bytes) -> str | None:
 
 
 def check_no_json(path: str | Path, start: str, wanted: str) -> None:
-    """Raise `InputError` where a file begins as JSON does, and no JSON is read.
+    """Raise `InputError` if a file begins like JSON, where none is read.
 
     Parameters
     ----------
@@ -180,13 +190,13 @@ def check_no_json(path: str | Path, start: str, wanted: str) -> None:
 
 
 def excel_delimiter(first: str) -> str | None:
-    """Return what a first line ``sep=;`` says that fields are separated by; None where the line is none of Excel's."""
+    """Return the delimiter that a first line ``sep=;`` declares, or None."""
     written = SEP_LINE.fullmatch(first.rstrip("\r\n"))
     return None if written is None else written[1]
 
 
 def _stored(path: Path) -> bytes:
-    """Return what stands in a file, or comes through a pipe, once it is known not to be too much."""
+    """Return the content of a file or pipe, within the budget."""
     with path.open("rb") as stream:
         check_bytes(path, os.fstat(stream.fileno()).st_size)
         data = stream.read() if path.is_file() else read_within(stream, int(MAX_BYTES * factor()))
@@ -207,7 +217,10 @@ def _unpacked(data: bytes, path: str | Path, packed_as: str) -> bytes:
 
 
 def blocks(data: bytes) -> Iterator[bytes]:
-    r"""Yield a file in pieces that end with a line (``\n``): what is made of all lines at once may take forty times the file."""
+    r"""Yield a file in pieces that end with a line (``\n``).
+
+    What is made of all lines at once may take forty times the file.
+    """
     start = 0
     while start < len(data):
         end = data.find(b"\n", start + BLOCK_BYTES)
@@ -217,13 +230,15 @@ def blocks(data: bytes) -> Iterator[bytes]:
 
 
 def byte_lines(data: bytes) -> Iterator[bytes]:
-    """Yield the lines as ``data.splitlines()`` lists them."""
+    """Yield the lines of bytes as ``data.splitlines()`` lists them."""
     for block in blocks(data):
         yield from block.splitlines()
 
 
 def text_lines(path: str | Path, log: FaultLog, *, wanted: str | None = None) -> Iterator[tuple[int, str]]:
-    r"""Yield each line's number, from 1, and its text without the line end (``\n``, ``\r\n`` or ``\r``).
+    r"""Yield each line's number, from 1, and its text without the line end.
+
+    Line ends are ``\n``, ``\r\n`` and ``\r``.
 
     A line that is not UTF-8 is noted as a fault and left out; so is, without a fault, a first line ``sep=;``, which Excel writes.
 
@@ -252,7 +267,9 @@ def rows(
     separator: str | None = "\t",
     of_xml: str = "",
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's line number and its fields, as many as there are columns, without any quoting.
+    """Yield each row's line number and its fields, without any quoting.
+
+    There are as many fields as columns.
 
     Blank lines are skipped, and so is a first line that is the header: the names of the columns themselves. Where it is the
     header of another file, that is noted and nothing is read.
@@ -272,6 +289,7 @@ def rows(
     """
     header, wrong = list(columns), list[int]()
     is_one_right = is_xml = False
+    has_blanks = separator == "\t"
     by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
     for line, text in text_lines(path, log, wanted=lines_of(header, by)):
         fields = text.split(separator)
@@ -289,17 +307,26 @@ def rows(
         elif text and not text.isspace():
             is_xml = is_xml or (not wrong and not is_one_right and text.lstrip().startswith("<"))
             wrong.append(len(fields))
+            is_blank = separator == "\t" and len(fields) == 1 and len(text.split()) >= len(header)
+            has_blanks = has_blanks and is_blank
             log.add(
-                f"{len(header)} fields expected, got {len(fields)}",
+                NO_TAB if is_blank else f"{len(header)} fields expected, got {len(fields)}",
                 line=line,
                 cure=f"write {', '.join(header)}, separated by {by}",
             )
     if is_xml or not is_one_right:
-        say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml)
+        say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml, has_blanks=has_blanks)
+
+
+NO_TAB = "expected tabs between the fields, found only blanks"
+"""Fault of a line whose fields are separated by blanks."""
 
 
 def lines_of(names: Sequence[str], by: str) -> str:
-    """Say what lines are wanted: ``a file with lines of topic, text, separated by tabs,``."""
+    """Describe a file with these columns.
+
+    ``a file with lines of topic, text, separated by tabs,``.
+    """
     return f"a file with lines of {', '.join(names)}, separated by {by},"
 
 
@@ -310,7 +337,7 @@ SORTS = MappingProxyType(
         7: "a run of updates",
     }
 )
-"""Fields on a line of files that are separated by white space -> what such a file is."""
+"""Kinds of files with fields separated by white space, by number of fields."""
 
 
 def say_once(
@@ -321,8 +348,11 @@ def say_once(
     by: str,
     is_xml: bool = False,
     of_xml: str = "",
+    has_blanks: bool = False,
 ) -> None:
-    """Put one fault in the place of those of all lines, where they have one number of fields or are XML: it is another sort of file.
+    """Replace the faults of all lines by one, if the file is of another kind.
+
+    All have one number of fields, or they are XML.
 
     Parameters
     ----------
@@ -338,6 +368,8 @@ def say_once(
         Whether the first line that is not blank is one of these, and begins with ``<``: then nothing else is looked at.
     of_xml : str
         What to say of it then besides.
+    has_blanks : bool
+        Whether all lines have blanks where tabs are expected.
     """
     cure = f"name the file whose lines are {', '.join(names)}, separated by {by}"
     if is_xml:
@@ -354,14 +386,16 @@ def say_once(
     sort = SORTS.get(wrong[0]) if by == "white space" else None
     like = f", as {sort} has," if sort else ""
     log.add(
-        f"each line has {pluralise(wrong[0], 'field')}{like} and {len(names)} are expected",
+        f"{NO_TAB} in any line"
+        if has_blanks
+        else f"each line has {pluralise(wrong[0], 'field')}{like} and {len(names)} are expected",
         line=1,
-        cure=cure,
+        cure=f"write {', '.join(names)}, separated by {by}" if has_blanks else cure,
     )
 
 
 def number(text: str, what: str, line: int, log: FaultLog, *, infinite: bool = False) -> float:
-    """Read a decimal number; anything else is noted as a fault and comes back as NaN.
+    """Parse a decimal number; note a fault and return NaN for anything else.
 
     Parameters
     ----------
@@ -385,12 +419,12 @@ def number(text: str, what: str, line: int, log: FaultLog, *, infinite: bool = F
 
 
 def differs(known: float, value: float) -> bool:
-    """Return whether two numbers differ; NaN stands for one that has been noted as a fault already."""
+    """Return whether two numbers differ; NaN, already noted as a fault, never does."""
     return known < value or known > value
 
 
 def whole_number(text: str, what: str, line: int, log: FaultLog) -> int:
-    """Read a whole number of at most 18 digits; anything else is noted as a fault and comes back as 0."""
+    """Parse a whole number of at most 18 digits; note a fault and return 0 otherwise."""
     if WHOLE_NUMBER.fullmatch(text):
         return int(text)
     log.add(f"{what} is no whole number: {text!r}", line=line, cure="write digits only")
@@ -401,16 +435,22 @@ R = TypeVar("R")
 ENDINGS = (".xml", ".txt", ".tsv", ".jsonl")
 PACKED = (".gz", ".bz2", ".xz")
 RUN_ENDING = ".run"
-"""Stays in the column ``run`` of scores, whose names scripts depend on; the systems of a study go without it."""
+"""File ending in the column ``run`` of scores, which systems of a study lack.
+
+Scripts depend on the names in that column.
+"""
 
 
 def system_name(run: str) -> str:
-    """Return what a study calls the system of a run: its name without a last ``.run``."""
+    """Return the name of a run's system in a study: without a last ``.run``."""
     return run.removesuffix(RUN_ENDING) or run
 
 
 def run_name(path: str | Path) -> str:
-    """Return the file's name without folder, without ``.gz``, ``.bz2`` or ``.xz``, and without a last ``.xml``, ``.txt``, ``.tsv`` or ``.jsonl``."""
+    """Return a run's name: the file's without folder, packing and format endings.
+
+    Those are ``.gz``, ``.bz2`` or ``.xz``, then ``.xml``, ``.txt``, ``.tsv`` or ``.jsonl``.
+    """
     name = Path(path).name
     name = next((name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name)
     ending = next((ending for ending in ENDINGS if name.endswith(ending) and name != ending), "")

@@ -1,4 +1,4 @@
-"""Collections of two-layered summaries in the files of NTCIR MobileClick: a folder of tables.
+"""Folders of two-layered summary collections, in the files of NTCIR MobileClick.
 
 | file | fields (UTF-8, separated by tabs, no quoting) |
 |---|---|
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Cell(NamedTuple):
-    """The last field of a row, and the row's line."""
+    """Last field of a row, and the row's line."""
 
     line: int
     text: str
@@ -45,11 +45,14 @@ class Cell(NamedTuple):
 
 Ids: TypeAlias = tuple[str, ...]
 Table: TypeAlias = dict[Ids, Cell]
-"""The rows of one file by their ids: (query,), (query, iUnit), (query, intent) or (query, intent, iUnit)."""
+"""Rows of one file by their ids.
+
+(query,), (query, iUnit), (query, intent) or (query, intent, iUnit).
+"""
 
 
 def read_summary_collection(folder: str | Path) -> Collection:
-    """Read and check a collection.
+    """Read and check a collection in one folder.
 
     Parameters
     ----------
@@ -80,7 +83,7 @@ def read_summary_collection(folder: str | Path) -> Collection:
 
 
 def read_collection_files(files: Mapping[str, str | Path], *, name: str) -> Collection:
-    """Read and check a collection whose files stand anywhere.
+    """Read and check a collection whose files are named one by one.
 
     Parameters
     ----------
@@ -119,7 +122,7 @@ def read_collection_files(files: Mapping[str, str | Path], *, name: str) -> Coll
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Return the files of a folder; raise when there is no such folder."""
+    """Return the files of a folder; raise if there is no such folder."""
     if not folder.is_dir():
         raise input_fault(
             "there is no such folder", path=folder, cure="name the folder that holds queries.tsv"
@@ -131,7 +134,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _check_there(logs: Mapping[str, FaultLog]) -> None:
-    """Raise when a file is missing."""
+    """Raise if a file is missing."""
     for kind, log in logs.items():
         if not Path(log.path).is_file():
             log.add("there is no such file", cure=f"write it with the fields {', '.join(COLUMNS[kind])}")
@@ -154,7 +157,10 @@ def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:
 
 
 def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, refused: Container[str]) -> None:
-    """Note every id of a query, iUnit or intent that its own file does not define; where rows of that were refused, none."""
+    """Note each id of a query, iUnit or intent that its own file does not define.
+
+    None where rows of that file were refused.
+    """
     for ids, cell in tables[name].items():
         for kind, owner, wanted in _references(name, ids, tables):
             if wanted not in tables[owner] and owner not in refused:
@@ -169,7 +175,10 @@ def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, ref
 
 
 def _references(name: str, ids: Ids, tables: Mapping[str, Table]) -> Iterator[tuple[str, str, Ids]]:
-    """Yield (kind, file that defines it, ids in that file) of what a row refers to; only the query if it is unknown."""
+    """Yield (kind, defining file, known ids) of each id in a row.
+
+    Only the query if it is unknown.
+    """
     query = ids[0]
     if name != "queries":
         yield "query", "queries", (query,)
@@ -181,7 +190,7 @@ def _references(name: str, ids: Ids, tables: Mapping[str, Table]) -> Iterator[tu
 
 
 def _check_queries(tables: Mapping[str, Table], log: FaultLog) -> None:
-    """Note queries that nobody can have an interest in."""
+    """Note queries without any intent of positive probability."""
     if not tables["queries"]:
         log.add("there are no queries", cure="write one row per query: qid, text")
     with_intents = {query for query, _ in tables["intents"]}
@@ -191,7 +200,7 @@ def _check_queries(tables: Mapping[str, Table], log: FaultLog) -> None:
 
 
 def _numbers(table: Table, what: str, log: FaultLog) -> dict[Ids, float]:
-    """Read the last fields as numbers >= 0; what is none becomes NaN."""
+    """Read the last fields as numbers >= 0; NaN for anything else."""
     values = {ids: number(cell.text, what, cell.line, log) for ids, cell in table.items()}
     for ids, value in values.items():
         if value < 0:
@@ -200,7 +209,10 @@ def _numbers(table: Table, what: str, log: FaultLog) -> dict[Ids, float]:
 
 
 def _check_sums(tables: Mapping[str, Table], probability: Mapping[Ids, float], log: FaultLog) -> None:
-    """Note queries whose probabilities do not add up to 1, at the first of them."""
+    """Note queries whose probabilities do not add up to 1.
+
+    At the first of them.
+    """
     by_query = _by_query(probability)
     lines = {query: cell.line for (query, _), cell in reversed(tables[OPTIONAL].items())}
     for (query,) in tables["queries"]:
@@ -221,7 +233,7 @@ def _by_query(values: Mapping[Ids, T]) -> defaultdict[str, dict[str, T]]:
 def _queries(
     tables: Mapping[str, Table], importance: Mapping[Ids, float], probability: Mapping[Ids, float] | None
 ) -> dict[str, Query]:
-    """Put the checked tables together."""
+    """Combine the checked tables into queries."""
     iunits, intents = _by_query(tables["iunits"]), _by_query(tables["intents"])
     shares = None if probability is None else _by_query(probability)
     ratings: defaultdict[str, dict[tuple[str, str], float]] = defaultdict(dict)

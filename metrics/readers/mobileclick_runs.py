@@ -33,14 +33,14 @@ CHILDREN = {
     "iunit": (),
     "link": (),
 }
-"""Every tag, and the tags that may stand in it."""
+"""Allowed children of every tag."""
 
 ATTRIBUTES = {"result": "qid", "second": "iid", "iunit": "uid", "link": "iid"}
-"""The one attribute of each tag that has any; it must be there."""
+"""Required attribute of each tag that has any."""
 
 
 TABLES = {"query": "queries", **dict(DEFINED_IN.values())}
-"""Kind of id -> the collection's table that defines it."""
+"""Table of the collection that defines each kind of id."""
 
 
 def read_summary_run(path: str | Path, collection: Collection, *, name: str | None = None) -> Run:
@@ -97,7 +97,10 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
 
 
 def _check_markup(element: XmlElement, log: FaultLog) -> None:
-    """Note unknown and missing attributes and unknown tags, here and in all known tags below."""
+    """Note unknown and missing attributes and unknown tags, in the whole tree.
+
+    Below unknown tags nothing is checked.
+    """
     wanted = ATTRIBUTES.get(element.tag)
     others = [name for name in element.attributes if name != wanted]
     if wanted is not None and wanted not in element.attributes:
@@ -118,13 +121,16 @@ def _check_markup(element: XmlElement, log: FaultLog) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _RunReader:
-    """Takes the known tags of a run apart; notes what does not fit the collection, and what does not fit together."""
+    """Reader of the known tags of a run, with notes on inconsistencies.
+
+    Within the run, and with the collection.
+    """
 
     collection: Collection
     log: FaultLog
 
     def only(self, parent: XmlElement, tag: str) -> XmlElement | None:
-        """Return the one child with this tag; note when there is none or more than one."""
+        """Return the one child with this tag; note a missing or second one."""
         found = [child for child in parent.children if child.tag == tag]
         if not found:
             self.log.add(f"<{parent.tag}> has no <{tag}>", line=parent.line, cure=f"add <{tag}>...</{tag}>")
@@ -133,7 +139,7 @@ class _RunReader:
         return found[0] if found else None
 
     def results(self, root: XmlElement) -> Iterator[tuple[Query, XmlElement]]:
-        """Yield every query with its result; note those unknown, twice or missing."""
+        """Yield each query with its result; note unknown, repeated or missing ones."""
         queries, lines = self.collection.queries, dict[str, int]()
         for name, result in _named(root, "result"):
             if name not in queries:
@@ -170,7 +176,10 @@ class _RunReader:
         )
 
     def check_links(self, first: XmlElement, second: Mapping[str, XmlElement], query: Query) -> None:
-        """Note links without a second layer, once an intent, and second layers without a link."""
+        """Note links without second layer, and second layers without link.
+
+        Once an intent.
+        """
         links = {
             intent: link for intent, link in reversed(list(_named(first, "link"))) if intent in query.intents
         }
@@ -184,7 +193,7 @@ class _RunReader:
                 self.log.add(f"no link leads to the second layer of {intent!r}", line=layer.line, cure=cure)
 
     def elements(self, layer: XmlElement, query: Query) -> Iterator[IUnit | Link]:
-        """Yield a layer's iUnits and links; note those that the query does not have."""
+        """Yield a layer's iUnits and links; note those unknown to the query."""
         for child in layer.children:
             attribute = ATTRIBUTES.get(child.tag, "")
             name = child.attributes.get(attribute)
@@ -192,7 +201,7 @@ class _RunReader:
                 yield IUnit(name) if attribute == "uid" else Link(name)
 
     def is_known(self, attribute: str, name: str, query: Query, line: int) -> bool:
-        """Say whether an iUnit (uid) or intent (iid) is one of the query's; note it when it is not."""
+        """Return whether an iUnit or intent is one of the query's; note it otherwise."""
         kind, table = DEFINED_IN[attribute]
         if name in getattr(query, table):
             return True
@@ -214,7 +223,10 @@ class _RunReader:
 
 
 def _named(parent: XmlElement, tag: str) -> Iterator[tuple[str, XmlElement]]:
-    """Yield the children with this tag that have the attribute naming them, with that name."""
+    """Yield the children with this tag and their identifying attribute.
+
+    Only those that have it.
+    """
     for child in parent.children:
         name = child.attributes.get(ATTRIBUTES[tag])
         if child.tag == tag and name is not None:

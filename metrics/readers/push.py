@@ -1,6 +1,4 @@
-"""Judgments and runs of push notifications, and conversions from and to updates about events.
-
-Judgments and runs of push notifications, in the files of the TREC Microblog and Real-Time Summarization tracks.
+"""Push notification files of the TREC Microblog and RTS tracks.
 
 | file | content |
 |---|---|
@@ -12,44 +10,36 @@ Judgments and runs of push notifications, in the files of the TREC Microblog and
 Fields are separated by white space, files are UTF-8, plain or gzip. The judged topics are those of the qrels, in their
 order, and are printed with ``MB`` where their id is a number. Clusters of other topics are not looked at. A line that
 stands twice is no fault, two lines that contradict each other are.
-
-What comes out says so in its name and in ``converted_from``, and is to be shown as converted: its judgments were made
-for another task.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
 from metrics.arrays import Ints
-from metrics.errors import FaultLog, InputError, input_fault, join_names, raise_all
-from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
+from metrics.errors import FaultLog, InputError, join_names, raise_all
 from metrics.push.streams import (
     GAIN_OF_GRADE,
     Created,
     PushCollection,
     PushRun,
-    days_between,
     every_day,
     parsed_day,
 )
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
 from metrics.readers.trees import Node, read_json
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 T = TypeVar("T")
 GAINS = {
     text: gain for grade, gain in GAIN_OF_GRADE.items() for text in (f"{grade}", f"{grade}.", f"{grade}.0")
 }
 JUDGED = frozenset({"0", "Q0", "q0"})
-"""What stands in the second field of qrels, where a run has the tweet."""
+"""Values of the second field of qrels, where a run has the tweet."""
 FIRST_EPOCH = 100_000_000
-"""No tweet is as old; ids and grades are smaller."""
+"""Smallest plausible epoch of a push; ids and grades are smaller."""
 
 FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
 
@@ -57,7 +47,7 @@ FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
 def read_push_collection(
     *, qrels: str | Path, clusters: str | Path, epochs: str | Path, days: str | Sequence[str]
 ) -> PushCollection:
-    """Read and check the judgments.
+    """Read and check push judgments.
 
     Parameters
     ----------
@@ -110,7 +100,7 @@ def read_push_collection(
 
 
 def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
-    """Read and check a run; an empty file is a run that never pushed.
+    """Read and check a push run; an empty file is a run that never pushed.
 
     Parameters
     ----------
@@ -145,7 +135,7 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
 
 
 def _check_pushes(tweets: Sequence[str], epochs: Ints, log: FaultLog) -> None:
-    """Note where the four fields are those of judgments, or the third is never a time."""
+    """Note fields of judgments in a run, and a third field that is never a time."""
     cure = "name a file with lines of topic, tweet, epoch, runtag"
     if tweets and JUDGED.issuperset(tweets):
         log.add(f"the second field is {tweets[0]} on every line: these are judgments", line=1, cure=cure)
@@ -158,7 +148,10 @@ def _check_pushes(tweets: Sequence[str], epochs: Ints, log: FaultLog) -> None:
 
 
 def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> dict[str, T]:
-    """Read a file; what ends its reading is noted with the rest, so that the other files are read too."""
+    """Read a file; an error that ends its reading becomes a noted fault.
+
+    So the other files are read too.
+    """
     try:
         return read(log)
     except InputError as error:
@@ -167,7 +160,7 @@ def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> di
 
 
 def _read_gains(log: FaultLog) -> dict[str, dict[str, float]]:
-    """Read the qrels: topic -> tweet -> gain."""
+    """Read the gain of each tweet from the qrels, by topic."""
     columns = read_columns(("topic", "Q0", "tweet", "grade"), log)
     topics, seconds, tweets, grades = columns.fields
     if len(set(seconds) - JUDGED) > 1:
@@ -190,12 +183,12 @@ def _read_gains(log: FaultLog) -> dict[str, dict[str, float]]:
 
 
 def _printed(topic: str) -> str:
-    """Name a topic as scores do: a number gets ``MB``."""
+    """Return a topic's id as scores print it: a number gets ``MB``."""
     return f"MB{topic}" if topic.isascii() and topic.isdigit() else topic
 
 
 def _read_created(log: FaultLog) -> dict[str, Created]:
-    """Read when each tweet was posted."""
+    """Read the day and time at which each tweet was posted."""
     columns = read_columns(("tweet", "day", "epoch"), log)
     tweets, days, epochs = columns.fields
     no_days = {day: problem for day in dict.fromkeys(days) if (problem := _day_problem(day))}
@@ -211,7 +204,7 @@ def _read_created(log: FaultLog) -> dict[str, Created]:
 
 
 def _day_problem(day: str) -> str | None:
-    """Say what is wrong with a day, None when nothing is."""
+    """Return the fault of a day, or None."""
     try:
         parsed_day(day)
     except ValueError as error:
@@ -244,7 +237,7 @@ def _topics(document: Node, log: FaultLog) -> dict[str, Node]:
 
 
 def _clusters(content: Node, topic: str, log: FaultLog) -> Iterator[tuple[str, ...]]:
-    """Yield the clusters of one topic; a tweet that is in one already is noted and left out."""
+    """Yield the clusters of one topic, without repeated tweets, which are noted."""
     number_of: dict[str, int] = {}
     clusters = _items(_member(content, "clusters", log), f"the clusters of topic {topic!r} are", log)
     for number, cluster in enumerate(clusters):
@@ -262,7 +255,7 @@ def _clusters(content: Node, topic: str, log: FaultLog) -> Iterator[tuple[str, .
 
 
 def _member(node: Node, name: str, log: FaultLog) -> Node | None:
-    """Return a member of an object; note when there is none."""
+    """Return a member of an object; note a missing one."""
     member = node.value.get(name) if isinstance(node.value, dict) else None
     if member is None:
         log.add(f"there is no {name!r} here", line=node.line, cure=FORM)
@@ -270,7 +263,10 @@ def _member(node: Node, name: str, log: FaultLog) -> Node | None:
 
 
 def _items(node: Node | None, what_is: str, log: FaultLog) -> list[Node]:
-    """Return the items of what should be a list, or the values of an object, whose names do not matter."""
+    """Return the items of a list, or the values of an object.
+
+    The names of the values do not matter.
+    """
     if node is None:
         return []
     if isinstance(node.value, dict):
@@ -279,132 +275,3 @@ def _items(node: Node | None, what_is: str, log: FaultLog) -> list[Node]:
         return node.value
     log.add(f"{what_is} no list", line=node.line, cure=FORM)
     return []
-
-
-EVENTS, PUSHES = "events", "push notifications"
-HIGHLY_IMPORTANT = 2
-"""Importance from which a nugget makes an update highly relevant."""
-SECONDS_A_DAY = 86_400
-
-
-def push_from_events(events: EventCollection) -> PushCollection:
-    """Make push judgments of events: a nugget is a cluster.
-
-    An update is in the cluster of its best nugget, since a push has one: the most important; of equal ones that which
-    was known first, then that which is matched first. It gains 1 if that nugget's importance is 2 or more, 0.5 if it is
-    less, and 0 without a nugget. The pool are the sampled updates, posted when their document was, which is the number
-    that their id begins with. A topic is scored on each UTC day that the event touches.
-
-    Raises
-    ------
-    InputError
-        If the id of an update does not begin with a time.
-    """
-    created: dict[str, Created] = {}
-    gains: dict[str, dict[str, float]] = {}
-    clusters: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for topic, event in events.topics.items():
-        told: dict[str, list[str]] = {name: [] for name in event.nuggets}
-        gains[topic] = {}
-        for update in event.updates:
-            created[update] = _posted(update, events.name)
-            best = _best_nugget(event, update)
-            if best is not None:
-                told[best].append(update)
-                important = event.nuggets[best].importance >= HIGHLY_IMPORTANT
-                gains[topic][update] = 1.0 if important else 0.5
-        clusters[topic] = tuple(tuple(updates) for updates in told.values() if updates)
-    return PushCollection(
-        name=_marked(events.name, EVENTS),
-        days={
-            topic: days_between(_day(event.start), _day(event.end)) for topic, event in events.topics.items()
-        },
-        gains=gains,
-        clusters=clusters,
-        created=created,
-        converted_from=EVENTS,
-    )
-
-
-def push_run_from_updates(run: UpdateRun) -> PushRun:
-    """Make pushes of a run's updates, in the same order; fractions of a second are cut off."""
-    seconds = np.floor(run.seconds).astype(np.int64)
-    return PushRun(name=run.name, topics=run.topics, tweets=run.updates, epochs=seconds)
-
-
-def events_from_push(collection: PushCollection, texts: Mapping[str, str]) -> EventCollection:
-    """Make events of push judgments: a cluster is a nugget, known when the first of its tweets was posted.
-
-    A topic becomes an event from the start of its first day to the end of its last, in UTC; one without a nugget is left
-    out, as topics without judgments are. A cluster of tweets that were not pooled has no time and makes no nugget. All
-    nuggets have importance 1, which MSU does not look at.
-
-    Parameters
-    ----------
-    collection : PushCollection
-        Push judgments.
-    texts : mapping of str to str
-        Tweet -> text, see `metrics.readers.texts`; lengths are counted in them, a tweet without one has none.
-    """
-    updates = {tweet: Update(text, len(text.split()), None) for tweet, text in texts.items()}
-    topics: dict[str, Event] = {}
-    for topic, days in collection.days.items():
-        nuggets: dict[str, Nugget] = {}
-        matches: dict[str, tuple[Match, ...]] = {}
-        for number, cluster in enumerate(collection.clusters.get(topic, ()), start=1):
-            pooled = [tweet for tweet in cluster if tweet in collection.created]
-            if pooled:
-                first = min(pooled, key=lambda tweet: collection.created[tweet].epoch)
-                name, text = f"{topic}.{number}", texts.get(first, "")
-                nuggets[name] = Nugget(collection.created[first].epoch, 1.0, len(text.split()), text)
-                for tweet in cluster:
-                    matches[tweet] = (Match(name, 0, len(texts.get(tweet, "").encode())),)
-        if nuggets:
-            topics[topic] = Event(
-                start=_midnight(days[0]),
-                end=_midnight(days[-1]) + SECONDS_A_DAY,
-                nuggets=nuggets,
-                updates=updates,
-                matches=matches,
-            )
-    return EventCollection(name=_marked(collection.name, PUSHES), topics=topics, converted_from=PUSHES)
-
-
-def update_run_from_push(run: PushRun) -> UpdateRun:
-    """Make updates of a run's pushes, in the same order and with equal confidence."""
-    seconds = run.epochs.astype(np.float64)
-    ones = np.ones_like(seconds)
-    return UpdateRun(name=run.name, topics=run.topics, updates=run.tweets, seconds=seconds, confidence=ones)
-
-
-def _best_nugget(event: Event, update: str) -> str | None:
-    """Return the nugget whose cluster an update is in, None when it has none."""
-    found = event.nuggets_of(update)
-    known = event.nuggets
-    return min(found, key=lambda name: (-known[name].importance, known[name].seconds), default=None)
-
-
-def _posted(update: str, collection: str) -> Created:
-    """Read when an update's document was posted: ``1326600584-0a1b...-7``."""
-    seconds = update.partition("-")[0]
-    if not (seconds.isascii() and seconds.isdigit() and len(seconds) <= 11):
-        problem = f"{collection}: the id of update {update!r} does not begin with the time of its document"
-        raise input_fault(
-            problem, cure="only collections of the Temporal Summarization track can be converted"
-        )
-    return Created(_day(int(seconds)), int(seconds))
-
-
-def _day(seconds: float) -> str:
-    """Return the UTC day of a time, ``YYYYMMDD``."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d}"
-
-
-def _midnight(day: str) -> float:
-    """Return the time at which a UTC day begins."""
-    date = parsed_day(day)
-    return datetime(date.year, date.month, date.day, tzinfo=UTC).timestamp()
-
-
-def _marked(name: str, kind: str) -> str:
-    return f"{name} (converted from {kind})"

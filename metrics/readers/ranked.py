@@ -38,7 +38,7 @@ from metrics.errors import FaultLog, join_names, raise_all
 from metrics.ranked.lists import SAY_WHICH, CalendarUnit, RankedCollection, RankedRun
 from metrics.readers.columns import FieldColumns, grades_of, read_columns
 from metrics.readers.lines import differs, number, run_name
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
 EPOCH = re.compile(r"-?[0-9]{9,12}")
@@ -47,7 +47,9 @@ START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def calendar_window(text: str, unit: CalendarUnit) -> str | None:
-    """Return the year, month, ISO week or day that a timestamp lies in; None when the text is no timestamp.
+    """Return the year, month, ISO week or day of a timestamp, or None.
+
+    None when the text is no timestamp.
 
     Written ``2001``, ``2001-09``, ``2001-W37`` and ``2001-09-11``.
     """
@@ -61,7 +63,7 @@ def calendar_window(text: str, unit: CalendarUnit) -> str | None:
 
 
 def _utc_day(text: str) -> date | None:
-    """Return the UTC day of a timestamp, None when the text is none."""
+    """Return the UTC day of a timestamp, or None."""
     try:
         if EPOCH.fullmatch(text):
             return (START + timedelta(seconds=int(text))).date()
@@ -83,11 +85,11 @@ RUN = ("topic", "Q0", "docid", "rank", "score", "tag")
 SUM_TOLERANCE = 0.01
 SecondColumn: TypeAlias = Literal["subtopic", "iteration"]
 NO_ITERATION = frozenset({"0", "Q0", "q0"})
-"""What stands in the second field of qrels that say nothing there."""
+"""Values of the second field of qrels that carry no meaning."""
 HALF_ROUND = re.compile(r"[0-9]{1,2}(?:\.[05])?")
-"""A round of judging, where some are halves, as TREC-COVID's are."""
+"""Pattern of a half round of judging, as TREC-COVID has."""
 ROUND = re.compile(r"(?:q|r|it|iter|iteration|rnd|round|run|pass|j)?[-_.]?[0-9]+(?:\.[0-9]+)?", re.IGNORECASE)
-"""What may be a round, and may be a subtopic."""
+"""Pattern of a value that may be a round, and may be a subtopic."""
 _WRITE_TIMESTAMPS = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
 Grades: TypeAlias = dict[str, dict[str, dict[str, float]]]
 Probabilities: TypeAlias = dict[str, dict[str, float]]
@@ -102,7 +104,7 @@ def read_ranked_collection(
     max_grade: int | None = None,
     second_column: SecondColumn | None = None,
 ) -> RankedCollection:
-    """Read and check the judgments.
+    """Read and check the judgments of ranked documents.
 
     Parameters
     ----------
@@ -179,7 +181,9 @@ def told_second_column(
     header: Sequence[str] = (),
     probability: Mapping[str, Mapping[str, float]] | None = None,
 ) -> SecondColumn | None:
-    """Say what the second field of judgments is; None where neither header, intents nor values can tell.
+    """Return the meaning of the second field of judgments, or None if ambiguous.
+
+    Where neither header, intents nor values can tell.
 
     The header says it. Where every topic has one value nothing depends on it, and values of 0 and Q0 are iterations. Values that
     the file of intents names are subtopics, and so are words. Rounds that are counted in halves (0.5, 1, 1.5) are
@@ -220,7 +224,9 @@ def told_second_column(
 def _decided(
     second: SecondColumn | None, grades: Grades, columns: FieldColumns, log: FaultLog
 ) -> tuple[Grades, str]:
-    """Join what iterations say of a topic, and return why the second field cannot be told, else an empty text.
+    """Merge a topic's iterations, and return why the second field is ambiguous.
+
+    Else an empty text.
 
     A document that has two grades in one topic is a fault, unless it has them for two subtopics.
     """
@@ -257,7 +263,7 @@ def _judged_rows(columns: FieldColumns) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _check_subtopics(grades: Grades, probability: Probabilities, log: FaultLog, qrels: str) -> None:
-    """Note where P(c|q) of judged topics is of no subtopic that is judged: every score would be 0."""
+    """Note topics whose P(c|q) names no judged subtopic; all scores would be 0."""
     judged = [topic for topic in probability if topic in grades]
     if judged and not any(probability[topic].keys() & grades[topic].keys() for topic in judged):
         topic = judged[0]
@@ -268,7 +274,7 @@ def _check_subtopics(grades: Grades, probability: Probabilities, log: FaultLog, 
 
 
 def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None = None) -> RankedRun:
-    """Read and check a run: documents by score, the largest first, and equal scores by document, the larger first.
+    """Read and check a run, sorted by score, then document, both descending.
 
     Scores are compared in single precision, as trec_eval holds them. Ranks in the file and the order of its lines do not matter. An empty file is a run that never found anything.
 
@@ -329,7 +335,7 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
 
 
 def _ranked(scores: dict[str, float]) -> tuple[tuple[str, ...], int]:
-    """Sort documents by score in single precision and id, both downwards.
+    """Sort documents by single-precision score and id, both descending.
 
     trec_eval holds scores as 32-bit floats, so that two which differ in the eighth digit are equal there.
 
@@ -351,7 +357,10 @@ def _ranked(scores: dict[str, float]) -> tuple[tuple[str, ...], int]:
 
 
 def _check_second(seconds: Sequence[str], log: FaultLog) -> None:
-    """Raise where the second field is no Q0: ids that change from line to line stand in files of other sorts."""
+    """Raise if the second field is no Q0 but an id that varies by line.
+
+    Such lines stand in files of other kinds.
+    """
     is_one = not seconds or seconds.count(seconds[0]) == len(seconds)
     values = dict.fromkeys(() if is_one else seconds)
     if not all(map(ROUND.fullmatch, values)):
@@ -363,7 +372,7 @@ def _check_second(seconds: Sequence[str], log: FaultLog) -> None:
 
 
 def _read(log: FaultLog, *headers: tuple[str, ...]) -> FieldColumns:
-    """Read a file column by column, without its header, which may be one of several."""
+    """Read a file column by column, without its header (one of several)."""
     return read_columns(headers[0], log, headers=[tuple(map(str.lower, header)) for header in headers])
 
 
@@ -379,7 +388,10 @@ def _read_qrels(log: FaultLog) -> FieldColumns:
 
 
 def _check_no_preferences(columns: FieldColumns, log: FaultLog) -> None:
-    """Note where the lines are ``topic a b winner``: then the last field is one of the two before it everywhere, now this, now that."""
+    """Note lines of the form ``topic a b winner``.
+
+    Then the last field is one of the two before it everywhere, now this, now that.
+    """
     _, *pairs = columns.fields
     are_winners = all(
         grade in {one, other} and one != other for one, other, grade in zip(*pairs, strict=True)
@@ -394,7 +406,7 @@ def _check_no_preferences(columns: FieldColumns, log: FaultLog) -> None:
 
 
 def _grades(columns: FieldColumns, max_grade: int | None, log: FaultLog) -> Grades:
-    """Return topic -> second field -> document -> grade."""
+    """Return grades by topic, second field and document."""
     topics, subtopics, documents, texts = columns.fields
     found = grades_of(texts, columns.lines, log)
     grades: Grades = {}
@@ -413,7 +425,7 @@ def _grades(columns: FieldColumns, max_grade: int | None, log: FaultLog) -> Grad
 
 
 def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, str], CalendarUnit | None]:
-    """Return document -> window, and the unit that timestamps were cut by."""
+    """Return the window of each document, and the calendar unit of timestamps."""
     columns = _read(log, WINDOWS, TIMESTAMPS)
     documents, texts = columns.fields
     cut = {text: calendar_window(text, unit or "day") for text in dict.fromkeys(texts)}
@@ -431,7 +443,7 @@ def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, s
 
 
 def _unit_of(columns: FieldColumns, cut: dict[str, str | None], log: FaultLog) -> CalendarUnit | None:
-    """Return the day where a file has timestamps only, None where it has names only; note the fault of a file with both."""
+    """Return day for a file of timestamps, None for one of names; note a mixture."""
     lines, (_, texts) = columns.lines.tolist(), columns.fields
     times = [(line, text) for line, text in zip(lines, texts, strict=True) if cut[text] is not None]
     names = [(line, text) for line, text in zip(lines, texts, strict=True) if cut[text] is None]
@@ -451,7 +463,10 @@ def _unit_of(columns: FieldColumns, cut: dict[str, str | None], log: FaultLog) -
 
 
 def read_windows(path: str | Path) -> dict[str, str]:
-    """Read document -> window of a file; timestamps are cut into days. Raises `InputError` with every fault of it."""
+    """Read the window of each document; timestamps become days.
+
+    Raises `InputError` with every fault of the file.
+    """
     log = FaultLog(path)
     window_of, _ = _read_windows(log, None)
     log.raise_if_any()
@@ -461,7 +476,10 @@ def read_windows(path: str | Path) -> dict[str, str]:
 def _check_windows(
     columns: FieldColumns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
 ) -> None:
-    """Note each relevant document that has no window, once, where it is relevant first."""
+    """Note each relevant document without a window, where it is first relevant.
+
+    Once each.
+    """
     noted: set[str] = set()
     for line, topic, second, document in _judged_rows(columns):
         if document in window_of or document in noted:

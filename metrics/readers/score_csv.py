@@ -1,4 +1,6 @@
-"""Scores in a CSV with a header, long or wide: what a column holds is known by its name, or by its values.
+"""CSV files of scores with a header, long or wide.
+
+What a column holds is known by its name, or by its values.
 
 Where no column is called as systems are, the first column of texts names them; another column of texts is no measure.
 """
@@ -15,7 +17,7 @@ import numpy as np
 
 from metrics.arrays import Floats, Ints
 from metrics.errors import FaultLog, closest_name, join_names
-from metrics.files import check_columns
+from metrics.file_limits import check_columns
 from metrics.readers.columns import check_delimiter, check_header, csv_batches, note_length
 from metrics.readers.lines import NUMBER
 from metrics.readers.score_lines import RUN, TOPIC, UNDEFINED
@@ -28,24 +30,27 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "metric": ("metric", "measure"),
     "value": ("value", "score"),
 }
-"""What columns are called, in small letters, the name of our own first."""
+"""Header names of each column in lower case, the package's own first."""
 SYSTEMS = ("tag", "name", "model", "team", "method", "submission", "participant")
-"""What a column of systems may be called too, where no column of texts comes before it."""
+"""Further names of a column of systems, where no column of texts precedes it."""
 LONG = (RUN, "metric", "value")
-"""Columns by which a long table is known."""
+"""Columns by which a long table is recognised."""
 USER = "user"
 NO_MEASURES = frozenset({*NAMES[RUN][:2], TOPIC, USER})
 """Columns of a wide table that are never a measure."""
 DIGITS = frozenset("0123456789+-.eE")
 Unnamed: TypeAlias = Literal["refuse", "rows", "one"]
-"""What a table is whose columns name no systems: no table of scores, a system a row, or the scores of one system."""
+"""Kind of a table whose columns name no systems.
+
+No table of scores, a system a row, or the scores of one system.
+"""
 _Batch: TypeAlias = tuple[Ints, list[list[str]]]
-"""Lines, from 1, and the rows that start on them."""
+"""Rows with the lines, from 1, on which they start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """Where in the rows of a CSV everything stands: places of columns."""
+    """Column indices of a CSV of scores."""
 
     header: tuple[str, ...]
     run: int | None
@@ -57,7 +62,7 @@ class _Layout:
 
 @dataclass(slots=True)
 class _Growing:
-    """The rows of a CSV as far as they are read."""
+    """Rows of a CSV read so far."""
 
     runs: NameCodes = field(default_factory=NameCodes)
     topics: TopicCodes = field(default_factory=TopicCodes)
@@ -97,7 +102,7 @@ def _layout(
     *,
     unnamed: Unnamed,
 ) -> _Layout:
-    """Find out what each column holds: by its name, or by the values of its first rows."""
+    """Detect the content of each column, by its name or its first values."""
     named = {what: _place(header, names) for what, names in NAMES.items()}
     _check_is_header(header, rows, log)
     texts = [place for place in range(len(header)) if _is_of_texts([row[place] for row in rows])]
@@ -148,7 +153,10 @@ def _layout(
 
 
 def _check_is_header(header: Sequence[str], rows: Sequence[Sequence[str]], log: FaultLog) -> None:
-    """Raise where the first row is one of scores: no name that is known, and a number wherever the other rows have one."""
+    """Raise if the first row holds scores instead of names.
+
+    No name that is known, and a number wherever the other rows have one.
+    """
     known = {*SYSTEMS, *(name for names in NAMES.values() for name in names)}
     numeric = [
         place
@@ -169,19 +177,19 @@ def _check_is_header(header: Sequence[str], rows: Sequence[Sequence[str]], log: 
 
 
 def _place(header: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return where the first of some names stands that a header has."""
+    """Return the index of the first of some names in a header."""
     lower = [name.lower() for name in header]
     return next((lower.index(name) for name in names if name in lower), None)
 
 
 def _twice(header: Sequence[str], names: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of our own that stand in a header more than once."""
+    """Return the package's own names that a header repeats."""
     counts = Counter(header)
     return [own for own in names if counts[own] > 1]
 
 
 def _is_of_texts(cells: Iterable[str]) -> bool:
-    """Say whether there is a text among cells, and no number."""
+    """Return whether cells hold a text and no number."""
     cells = [cell.strip() for cell in cells]
     return any(cells) and not any(
         NUMBER.fullmatch(cell) or cell.lower() in {UNDEFINED, "inf", "-inf"} for cell in cells
@@ -189,7 +197,10 @@ def _is_of_texts(cells: Iterable[str]) -> bool:
 
 
 def _is_index(header: Sequence[str], place: int, rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether a column is the index that pandas writes: without a name, it counts the rows from 0."""
+    """Return whether a column is the index that pandas writes.
+
+    Without a name, it counts the rows from 0.
+    """
     return header[place] in {"", "Unnamed: 0"} and [row[place] for row in rows] == list(
         map(str, range(len(rows)))
     )
@@ -232,7 +243,7 @@ def _add_batch(
 
 
 def _numbers(cells: Sequence[str], what: str, lines: Ints, log: FaultLog) -> Floats:
-    """Read a column of numbers; NaN for ``nan`` and, with a fault, for what is none."""
+    """Parse a column of numbers; NaN for ``nan`` and, with a fault, for other text."""
     if DIGITS.issuperset("".join(cells)):
         try:
             values = np.array(list(map(float, cells)), dtype=np.float64)
@@ -253,7 +264,10 @@ def _numbers(cells: Sequence[str], what: str, lines: Ints, log: FaultLog) -> Flo
 def _of_growing(
     grown: _Growing, layout: _Layout, measures: Sequence[str], log: FaultLog, *, is_one: bool
 ) -> ScoreTable:
-    """Put all batches into one table; a wide one gets a row for each of its measures."""
+    """Combine all batches into one table.
+
+    A wide one gets a row for each of its measures.
+    """
     empty = tuple(np.zeros(0, dtype=np.int32) for _ in range(4))
     line, run, topic, metric = (
         np.concatenate(columns) for columns in zip(*(grown.parts or [empty]), strict=True)
@@ -295,7 +309,10 @@ def _of_growing(
 
 
 def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> ScoreTable:
-    """Return the rows of some metrics of a long table, in the order in which these are named; those that are not there are noted."""
+    """Return the rows of some metrics of a long table, in their order.
+
+    Those that are not there are noted.
+    """
     for name in measures:
         if name not in table.metrics:
             near = closest_name(name, table.metrics)

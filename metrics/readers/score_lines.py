@@ -1,4 +1,6 @@
-"""Lines of scores without a header, as evaluation tools print them: which field is the metric is known by its values.
+"""Lines of scores without a header, as evaluation tools print them.
+
+Which field is the metric is known by its values.
 
 | fields | what prints them |
 |---|---|
@@ -31,10 +33,10 @@ PRINTED_BY = {
     TOT: "autojudge-evaluate prints",
     RUN_FIRST: "autojudge-evaluate prints",
 }
-"""The forms, and whose they are."""
+"""Tools that print each form of line."""
 RUN_ID = "runid"
 TEXTS = re.compile(r"relstring(?:_[0-9]+)?")
-"""A metric of trec_eval whose values are texts."""
+"""Metrics of trec_eval whose values are texts."""
 OF_TREC_EVAL = re.compile(r"runid|relstring(?:_[0-9]+)?|11pt_avg|num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)")
 AT_DEPTH = re.compile(r"\S+@(?:[0-9.]+|inf)|[pr]_[0-9]+|set_[prf]", re.IGNORECASE)
 QUOTED = re.compile(r"'.*'")
@@ -115,7 +117,7 @@ WORDS = frozenset(
         "utility",
     ]
 )
-"""Words in the names of metrics."""
+"""Words that occur in names of metrics."""
 PEEKED_LINES = 1_000
 PREAMBLE_LINES = 50
 RESULTS, COMMAND = "Results:", "Running command:"
@@ -125,7 +127,7 @@ UNDEFINED = "nan"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineForm:
-    """What the fields of a line are.
+    """Meaning of each field of a line of scores.
 
     Attributes
     ----------
@@ -139,12 +141,12 @@ class LineForm:
     start: int = 1
 
     def __str__(self) -> str:
-        """``trec_eval prints (metric, topic, value)``."""
+        """Format as ``trec_eval prints (metric, topic, value)``."""
         return f"{PRINTED_BY.get(self.columns, 'a tool prints')} ({', '.join(self.columns)})"
 
 
 class ScoreLine(NamedTuple):
-    """A line of scores as it stands in the file."""
+    """One line of scores with its number and fields."""
 
     number: int
     run: str
@@ -154,12 +156,15 @@ class ScoreLine(NamedTuple):
 
 
 def fields_of(text: str) -> list[str]:
-    """Split a line at tabs, or at blanks where it has no tab."""
+    """Split a line at tabs, or at blanks if it has no tab."""
     return [field.strip() for field in text.split("\t")] if "\t" in text else text.split()
 
 
 def looks_like_metric(name: str) -> bool:
-    """Say whether a name is like that of a metric: ``map``, ``ndcg_cut_10``, ``P@5``, ``RBP(p=0.8)``, ``nugget_coverage``."""
+    """Return whether a name resembles a metric's: ``map``, ``P@5``, ``RBP(p=0.8)``.
+
+    ``ndcg_cut_10`` and ``nugget_coverage`` too.
+    """
     if OF_TREC_EVAL.fullmatch(name) or AT_DEPTH.fullmatch(name):
         return True
     return not WORDS.isdisjoint(re.findall("[a-z]+", name.partition("(")[0].lower()))
@@ -273,7 +278,7 @@ def _is_value(field: str) -> bool:
 
 
 def _ends_in_value(fields: Sequence[str]) -> bool:
-    """Say whether the last field is one that stands at the end of a line of scores."""
+    """Return whether the last field is a value of a score."""
     return _is_value(fields[-1]) or QUOTED.fullmatch(fields[-1]) is not None or RUN_ID in fields[:-1]
 
 
@@ -287,7 +292,7 @@ def _refuse_header(header: Sequence[str], line: int, log: FaultLog) -> None:
 
 
 def _check_sort(names: Sequence[Collection[str]], line: int, log: FaultLog) -> None:
-    """Raise where lines are judgments, or have more fields than any line of scores."""
+    """Raise if lines are judgments, or have too many fields for scores."""
     width = len(names)
     if width == 4 and all(one.lower() in {"0", "q0"} for one in names[1]):
         sort = "a file of judgments"
@@ -304,7 +309,7 @@ def _check_sort(names: Sequence[Collection[str]], line: int, log: FaultLog) -> N
 
 
 def _order(names: Sequence[Sequence[str]], *, is_padded: bool) -> tuple[str, ...] | None:
-    """Return what each field is; None where the values do not tell."""
+    """Return the meaning of each field, or None if the values are ambiguous."""
     if len(names) == 2:
         return IR_MEANS if any(map(looks_like_metric, names[0])) else None
     is_first = _is_metric_first(*names[-3:-1], is_padded=is_padded and len(names) == 3)
@@ -315,7 +320,9 @@ def _order(names: Sequence[Sequence[str]], *, is_padded: bool) -> tuple[str, ...
 
 
 def _is_metric_first(one: Sequence[str], other: Sequence[str], *, is_padded: bool) -> bool | None:
-    """Say whether of two fields the first is the metric and the second the topic; None where that cannot be told.
+    """Return whether the first of two fields is the metric; None if ambiguous.
+
+    The other one is the topic.
 
     Rows of trec_eval's own (``runid``, ``num_q``) decide, then means (``all``), which are topics, then the names of metrics, then
     the blanks by which trec_eval fills up a metric.

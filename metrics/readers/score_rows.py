@@ -1,4 +1,4 @@
-"""Files of scores of systems, whichever tool wrote them.
+"""Scores of systems from the files of any evaluation tool.
 
 | form | how it is known |
 |---|---|
@@ -82,7 +82,10 @@ def read_score_text(
     unnamed: Unnamed = "refuse",
     columns: Sequence[str] | None = None,
 ) -> ScoreTable:
-    """Read what `read_score_table` reads from the bytes of a file; the faults of cells are noted, by line."""
+    """Read scores from the bytes of a file, as `read_score_table`.
+
+    The faults of cells are noted, by line.
+    """
     peeked = [line.decode(errors="replace") for line in islice(byte_lines(data), PEEKED_LINES)]
     _check_no_json(peeked, log)
     form = line_form(peeked, log, columns=columns, cure=f"{CONVERT} --columns {{columns}}")
@@ -147,7 +150,10 @@ def read_measure_table(
 
 
 def note_undefined(table: ScoreTable, rows: Bools, log: FaultLog) -> None:
-    """Note each of some rows whose scores are undefined, but for lines that have a fault, and sort the faults by line."""
+    """Note each row with an undefined score, and sort the faults by line.
+
+    But for lines that have a fault.
+    """
     wrong = {fault.line for fault in log.faults}
     for row in np.flatnonzero(rows).tolist():
         line = int(table.line[row])
@@ -158,7 +164,10 @@ def note_undefined(table: ScoreTable, rows: Bools, log: FaultLog) -> None:
 
 
 def check_has_runs(table: ScoreTable, log: FaultLog) -> None:
-    """Raise where a file has the scores of one run and does not say of which, as what trec_eval prints."""
+    """Raise if a file has the scores of one run and does not name it.
+
+    As what trec_eval prints.
+    """
     if table.form is None or RUN in table.form.columns:
         return
     log.faults.clear()
@@ -184,7 +193,7 @@ def _check_no_json(lines: Sequence[str], log: FaultLog) -> None:
 
 
 def _of_lines(data: bytes, form: LineForm, log: FaultLog) -> ScoreTable:
-    """Read lines without a header."""
+    """Read lines of scores without a header."""
     check_utf_8(data, log)
     numbered = enumerate(map(bytes.decode, byte_lines(data)), start=1)
     lines, run, texts = scores_of_lines(numbered, form, log)
@@ -205,7 +214,7 @@ def _of_lines(data: bytes, form: LineForm, log: FaultLog) -> ScoreTable:
 
 
 def _check_once(table: ScoreTable, log: FaultLog) -> None:
-    """Note each line with a score that stands on an earlier line too."""
+    """Note each line whose score stands on an earlier line too."""
     key = table.run.astype(np.int64) * len(table.topics) + table.topic
     key = key * len(table.metrics) + table.metric
     order = np.argsort(key, kind="stable")
@@ -227,7 +236,7 @@ def _check_once(table: ScoreTable, log: FaultLog) -> None:
 
 
 def _without_means(table: ScoreTable) -> ScoreTable:
-    """Leave out the means of each metric that has other topics too."""
+    """Drop the means of each metric that has other topics too."""
     mean = table.is_mean
     by_topic = np.zeros(len(table.metrics), dtype=np.bool_)
     by_topic[table.metric[~mean]] = True
@@ -235,7 +244,7 @@ def _without_means(table: ScoreTable) -> ScoreTable:
 
 
 def _aligned(table: ScoreTable, log: FaultLog) -> dict[str, Floats]:
-    """Put the scores of all measures into arrays of one order; note what is missing."""
+    """Align the scores of all measures into arrays; note missing ones."""
     systems, run = np.unique(table.run, return_inverse=True)
     topics, topic = np.unique(table.topic, return_inverse=True)
     if systems.size < 2:

@@ -1,4 +1,4 @@
-"""Scores of systems as columns of places: what every reader of scores makes, whatever the file looks like."""
+"""Table of scores as columns of codes, the common result of all readers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,9 @@ NUMBER_CURE = "write a decimal number such as 2.5"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreTable:
-    """Scores as columns: row i says that ``runs[run[i]]`` scores ``value[i]`` by ``metrics[metric[i]]`` on ``topics[topic[i]]``.
+    """Scores as columns of codes into the names of runs, topics and metrics.
+
+    Row i says that ``runs[run[i]]`` scores ``value[i]`` by ``metrics[metric[i]]`` on ``topics[topic[i]]``.
 
     Attributes
     ----------
@@ -52,16 +54,16 @@ class ScoreTable:
 
     @property
     def is_mean(self) -> Bools:
-        """(rows,): whether a score is over all topics."""
+        """Mask of the scores over all topics, (rows,)."""
         return np.asarray(self.topic == (self.topics.index(ALL) if ALL in self.topics else -1))
 
     def where(self, rows: Bools | Ints) -> "ScoreTable":
-        """Return some of the rows."""
+        """Return the rows at some indices."""
         columns = ("run", "topic", "metric", "value", "line")
         return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def scores(self) -> list[Score]:
-        """Return the rows as values."""
+        """Return the rows as `Score` values."""
         columns = (self.run, self.topic, self.metric)
         names = (self.runs, self.topics, self.metrics)
         cells = [[of[code] for code in codes.tolist()] for codes, of in zip(columns, names, strict=True)]
@@ -69,7 +71,10 @@ class ScoreTable:
 
 
 class NameCodes(dict[str, int]):
-    """Names in the order in which they come, each with its place; what stands around a name is blank and goes."""
+    """Names in order of first occurrence, each with its code.
+
+    What stands around a name is blank and goes.
+    """
 
     def __missing__(self, cell: str) -> int:
         name = cell.strip()
@@ -79,12 +84,12 @@ class NameCodes(dict[str, int]):
         return self[name]
 
     def of(self, cells: Sequence[str]) -> Ints:
-        """Return the place of each cell's name."""
+        """Return the code of each cell's name."""
         return np.fromiter(map(self.__getitem__, cells), dtype=np.int32, count=len(cells))
 
 
 class TopicCodes(NameCodes):
-    """Names of topics; every mean is the topic ``all``."""
+    """Names of topics with their codes; every mean is the topic ``all``."""
 
     def __missing__(self, cell: str) -> int:
         name = cell.strip()
@@ -94,7 +99,7 @@ class TopicCodes(NameCodes):
 
 
 def check_utf_8(data: bytes, log: FaultLog) -> None:
-    """Raise where a file is no UTF-8."""
+    """Raise if a file is not UTF-8."""
     try:
         _ = data.isascii() or data.decode()
     except UnicodeDecodeError as error:

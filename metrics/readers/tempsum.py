@@ -1,4 +1,6 @@
-"""Judgments of the TREC Temporal Summarization track, 2013 and 2014, runs of updates, and lengths of updates.
+"""Files of the TREC Temporal Summarization track: judgments, runs and lengths.
+
+Those of 2013 and 2014.
 
 | file | content |
 |---|---|
@@ -28,16 +30,16 @@ from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches
 from metrics.readers.columns import read_columns
 from metrics.readers.lines import differs, number, rows, run_name, whole_number
 from metrics.readers.trees import XmlElement, read_xml
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 RUN = ("qid", "team", "run", "doc", "sentence", "time", "confidence")
 LENGTHS = ("query_id", "update_id", "words")
 Lengths: TypeAlias = dict[str, dict[str, float]]
-"""Topic -> update -> words."""
+"""Words by topic and update."""
 
 
 def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
-    """Read and check a run; an empty file is a run that never gave anything out.
+    """Read and check a run; an empty file is a run without updates.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
 
 
 def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
-    r"""Read how many words updates have.
+    r"""Read the numbers of words of updates.
 
     Parameters
     ----------
@@ -137,17 +139,17 @@ UPDATES = (
     "update_text",
 )
 NO_ORIGINAL = frozenset({"", "NULL"})
-MOST_IMPORTANT = 100
+MAX_IMPORTANCE = 100
 SORTS_CURE = "the topics file is the track's XML (--topics-file), the others are tables (--nuggets, --matches, --updates)"
 EVENT_CURE = "write <event><id>...</id><start>...</start><end>...</end></event>, times in seconds"
 Nuggets: TypeAlias = dict[str, dict[str, Nugget]]
 Updates: TypeAlias = dict[str, dict[str, Update]]
 Matches: TypeAlias = dict[str, dict[str, tuple[Match, ...]]]
-"""Topic -> id -> what it is."""
+"""Matches by topic and update."""
 
 
 class MatchedSpan(NamedTuple):
-    """When a topic begins and ends."""
+    """Begin and end of a topic."""
 
     start: float
     end: float
@@ -216,7 +218,10 @@ def read_events(
 
 
 def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
-    """Read when each topic begins and ends; one without nuggets keeps its id as written."""
+    """Read begin and end of each topic.
+
+    One without nuggets keeps its id as written.
+    """
     spans: dict[str, MatchedSpan] = {}
     try:
         root = read_xml(log.path, wanted=SORTS_CURE)
@@ -241,7 +246,7 @@ def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
 
 
 def _content(event: XmlElement, tag: str, log: FaultLog) -> str:
-    """Return the text of a child of an event; note when there is no such child, or nothing in it."""
+    """Return the text of a child of an event; note a missing or empty child."""
     child = next((child for child in event.children if child.tag == tag), None)
     text = "" if child is None else child.text.strip()
     if not text:
@@ -250,13 +255,13 @@ def _content(event: XmlElement, tag: str, log: FaultLog) -> str:
 
 
 def _time(event: XmlElement, tag: str, log: FaultLog) -> float:
-    """Return a time of an event; what is wrong is noted and comes back as NaN."""
+    """Parse a time of an event; note a fault and return NaN otherwise."""
     text = _content(event, tag, log)
     return number(text, f"<{tag}>", event.line, log) if text else math.nan
 
 
 def _read_nuggets(log: FaultLog) -> Nuggets:
-    """Read the nuggets; topics are called as they are written here."""
+    """Read the nuggets, which also define the written form of topics."""
     found: Nuggets = defaultdict(dict)
     for line, (topic, name, seconds, importance, words, text) in rows(
         log.path, NUGGETS, log, of_xml=SORTS_CURE
@@ -272,7 +277,10 @@ def _read_nuggets(log: FaultLog) -> Nuggets:
 
 
 def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
-    """Read the sampled updates; those of topics without nuggets are checked and left out."""
+    """Read the sampled updates, without those of topics that have no nuggets.
+
+    Those are checked and left out.
+    """
     found: Updates = defaultdict(dict)
     for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log, of_xml=SORTS_CURE):
         topic = names.find(written) or written
@@ -286,7 +294,7 @@ def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
 def _read_matches(
     names: TopicNames, nuggets: Nuggets, updates: Updates, log: FaultLog
 ) -> tuple[Matches, SkippedMatches]:
-    """Read the matches, and count those that name what is not there."""
+    """Read the matches, and count those with an unknown nugget or update."""
     found: defaultdict[str, defaultdict[str, list[Match]]] = defaultdict(lambda: defaultdict(list))
     without_nugget = without_update = 0
     for line, (written, update, nugget, start, end, _) in rows(log.path, MATCHES, log, of_xml=SORTS_CURE):
@@ -306,7 +314,7 @@ def _read_matches(
 
 
 def _is_new(topic: str, name: str, known: Container[str], what: str, line: int, log: FaultLog) -> bool:
-    """Say whether a row is the first of its ids; note when it is not, or when an id is empty."""
+    """Return whether a row is the first of its ids; note a repeated or empty id."""
     if not topic or not name:
         log.add("an id is empty", line=line, cure=f"write query_id and {what}_id")
         return False
@@ -317,15 +325,15 @@ def _is_new(topic: str, name: str, known: Container[str], what: str, line: int, 
 
 
 def _importance(text: str, line: int, log: FaultLog) -> float:
-    """Read an importance; what is none, or too large for its exponential, is noted."""
+    """Parse an importance; note a fault, or one too large for its exponential."""
     value = number(text, "importance", line, log)
-    if abs(value) > MOST_IMPORTANT:
+    if abs(value) > MAX_IMPORTANCE:
         log.add(f"importance is out of range: {text}", line=line, cure="write 0, 1, 2 or 3")
     return value
 
 
 def _length(text: str, what: str, line: int, log: FaultLog) -> int:
-    """Read a whole number that is 0 or more; anything else is noted."""
+    """Parse a whole number from 0; note anything else."""
     value = whole_number(text, what, line, log)
     if value < 0:
         log.add(f"{what} is negative: {text}", line=line, cure="write 0 or more")

@@ -1,4 +1,4 @@
-"""What people read: texts, queries in words, and interest profiles.
+"""Texts for people to read: documents, queries in words, interest profiles.
 
 | file | content |
 |---|---|
@@ -22,14 +22,16 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from metrics.errors import FaultLog, join_names
-from metrics.files import check_values
+from metrics.file_limits import check_values
 from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json
 
 
 def read_texts(path: str | Path) -> dict[str, str]:
-    """Read the text of each tweet, in the order of the file; a header with these names is skipped.
+    """Read the text of each tweet, in the order of the file.
+
+    A header with these names is skipped.
 
     Raises
     ------
@@ -52,7 +54,10 @@ DOCUMENT = ("docid", "title", "text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTopic:
-    """A query in words, and the day ``2001-09-11`` on which it was asked, where the file says so."""
+    """Query in words, and the day on which it was asked, if known.
+
+    ``2001-09-11``.
+    """
 
     text: str
     asked_at: str | None = None
@@ -60,14 +65,14 @@ class AskedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentText:
-    """What is shown of a document."""
+    """Title and text of a document, as workers read it."""
 
     title: str
     text: str
 
 
 def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
-    """Read the queries, in the order of the file.
+    """Read the queries in words, in the order of the file.
 
     ``asked_at`` is a date or a timestamp as in `metrics.readers.ranked`, or empty.
 
@@ -105,7 +110,9 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
 
 
 def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
-    """Read title and text of each document, in the order of the file; the first line says whether there are titles.
+    """Read title and text of each document, in the order of the file.
+
+    The first line says whether there are titles.
 
     Raises
     ------
@@ -123,7 +130,10 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
 
 
 def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
-    """Yield line, document, title and text; the first line says whether there are titles."""
+    """Yield line, document, title and text of each document.
+
+    The first line says whether there are titles.
+    """
     first = next(iter(read_bytes(log.path).splitlines()), b"")
     columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
     for line, (document, *titled, text) in rows(log.path, columns, log):
@@ -131,7 +141,7 @@ def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _day(text: str, line: int, log: FaultLog) -> str | None:
-    """Return the day of a timestamp, None for an empty one."""
+    """Return the day of a timestamp, or None for an empty one."""
     day = calendar_window(text, "day")
     if text and day is None:
         cure = "write a date such as 2001-09-11, or leave it out"
@@ -141,7 +151,7 @@ def _day(text: str, line: int, log: FaultLog) -> str | None:
 
 TAG = re.compile(r"<(/?)([A-Za-z]+)>")
 LABEL = re.compile(r"(?:Number|Description|Narrative):\s*")
-"""What stands before the text in the tracks' own files."""
+"""Label before the text in the tracks' own files."""
 FORM = "write <top> <num> Number: TOPIC <title> TITLE <desc> TEXT <narr> TEXT </top> for each, or a JSON list of objects"
 MEMBERS = 'write {"topid": TOPIC, "title": TITLE, "description": TEXT, "narrative": TEXT}'
 OBJECT_OF_TAG = {"num": "topid", "title": "title", "desc": "description", "narr": "narrative"}
@@ -149,7 +159,7 @@ OBJECT_OF_TAG = {"num": "topid", "title": "title", "desc": "description", "narr"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterestProfile:
-    """What somebody wants to be told of; ``description`` and ``narrative`` may be empty."""
+    """Interest of a user; ``description`` and ``narrative`` may be empty."""
 
     title: str
     description: str
@@ -187,7 +197,7 @@ def read_profiles(path: str | Path) -> dict[str, InterestProfile]:
 
 
 def _from_blocks(log: FaultLog) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield each block's line and its parts under the names of the JSON form."""
+    """Yield each block's line and its parts by names of the JSON form."""
     for line, fields in _blocks(log):
         parts = {
             name: " ".join(LABEL.sub("", fields.get(tag, "").strip(), count=1).split())
@@ -273,17 +283,20 @@ TEXTS = (
     "body",
     "title",
 )
-"""What the members of JSON lines are called that hold an id or a text; the first that is there counts."""
+"""Names of the members of JSON lines that hold an id or a text, by priority.
+
+The first that is there counts.
+"""
 TEXT_FORM = 'write {"_id": ID, "text": TEXT} on one line'
 
 
 def is_json_file(path: str | Path) -> bool:
-    """Say whether a file begins as JSON does; no id and no text begins so."""
+    """Return whether a file begins like JSON; no id and no text begins so."""
     return read_bytes(path).lstrip()[:1] in {b"{", b"["}
 
 
 def text_object(plain: Any) -> tuple[str, str, str] | None:
-    """Return id, title and text of an object of JSON lines that names a text; None for any other.
+    """Return id, title and text of an object of JSON lines; None for any other.
 
     The text is empty where there is a title and none.
     """
@@ -297,14 +310,17 @@ def text_object(plain: Any) -> tuple[str, str, str] | None:
 
 
 def id_of(plain: Any) -> str:
-    """Return an id, or that of an object; empty where there is none."""
+    """Return an id, or that of an object; an empty text where there is none."""
     if isinstance(plain, dict):
         return next((str(plain[key]) for key in IDS if is_id(plain.get(key))), "")
     return str(plain) if is_id(plain) else ""
 
 
 def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
-    """Yield line, id, title and text of each object, white space as one blank; what is none is noted."""
+    """Yield line, id, title and text of each object; note invalid ones.
+
+    White space becomes one blank.
+    """
     for line, plain in json_objects(log, TEXT_FORM):
         found = text_object(plain)
         if found is None:
@@ -316,7 +332,10 @@ def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
 
 
 def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
-    """Yield what stands on each line, or in the whole file where its first line is no JSON by itself: one value, or those of a list."""
+    """Yield the JSON value of each line, or the values of the whole file.
+
+    One value, or those of a list, where its first line is no JSON by itself.
+    """
     lines = [(line, text) for line, text in text_lines(log.path, log) if text and not text.isspace()]
     if lines and not isinstance(_plain(lines[0][1]), dict):
         check_values(log.path, sum(text.count(mark) for _, text in lines for mark in ",[{"))
@@ -333,7 +352,7 @@ def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
 
 
 def _plain(text: str) -> Any:
-    """Return the value of a JSON text, None where it is none."""
+    """Return the value of a JSON text, or None for invalid JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -341,11 +360,11 @@ def _plain(text: str) -> Any:
 
 
 def is_id(value: Any) -> bool:
-    """Say whether a value can be an id: a whole number, or a text that is not blank."""
+    """Return whether a value can be an id: a whole number, or a text not blank."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return is_number or (is_text(value) and bool(value.strip()))
 
 
 def is_text(value: Any) -> TypeGuard[str]:
-    """Say whether a value is text without half of a character (a lone surrogate)."""
+    """Return whether a value is text without a lone surrogate."""
     return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)

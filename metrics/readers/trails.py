@@ -1,4 +1,6 @@
-"""Given trails of users, as JSON: ``{"users": [{"V": WORDS_A_SECOND, "session_away": [[SESSION, AWAY], ...]}, ...]}``.
+"""Files of given users' trails, as JSON.
+
+``{"users": [{"V": WORDS_A_SECOND, "session_away": [[SESSION, AWAY], ...]}, ...]}``.
 
 A user's first session begins at the start of the topic; times are in seconds. Other members are not looked at. The
 file is UTF-8, plain or gzip.
@@ -54,7 +56,7 @@ def read_trails(path: str | Path) -> GivenUsers:
 
 
 def _speed(user: Node, log: FaultLog) -> float:
-    """Read how many words a user reads in a second."""
+    """Read a user's reading speed in words per second."""
     node = _member(user, "V", log)
     speed = math.nan if node is None else _number(node)
     if node is not None and not 0 < speed < math.inf:
@@ -79,13 +81,13 @@ def _times(user: Node, log: FaultLog) -> list[tuple[float, float]]:
 
 
 def _number(node: Node) -> float:
-    """Return a number; NaN for anything else."""
+    """Return a number, or NaN for anything else."""
     value = node.value
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
 def _member(node: Node, name: str, log: FaultLog) -> Node | None:
-    """Return a member of an object; note when there is none."""
+    """Return a member of an object; note a missing one."""
     member = node.value.get(name) if isinstance(node.value, dict) else None
     if member is None:
         log.add(f"there is no {name!r} here", line=node.line, cure=USERS_CURE)
@@ -93,7 +95,7 @@ def _member(node: Node, name: str, log: FaultLog) -> Node | None:
 
 
 def _list(node: Node | None, what: str, log: FaultLog) -> list[Node]:
-    """Return the items of what should be a list; note when it is none."""
+    """Return the items of a list; note anything else."""
     if node is None:
         return []
     if isinstance(node.value, list):

@@ -1,4 +1,6 @@
-"""JSON and XML files as small trees in which every value knows its line, so that a fault in them has a place.
+"""JSON and XML files as trees whose values know their lines.
+
+So each fault has a line.
 
 A DOCTYPE is refused, no entity is ever resolved.
 """
@@ -12,15 +14,21 @@ from typing import TypeAlias, Union
 from xml.parsers import expat
 
 from metrics.errors import FaultLog, input_fault
-from metrics.files import check_values
+from metrics.file_limits import check_values
 from metrics.readers.lines import read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
-"""A string, taken to the end of the text when it is left open, so that nothing is looked at twice; or such a comma."""
+"""Pattern of a string, or of a comma before a closing bracket.
+
+A string is taken to the end of the text when it is left open, so that nothing is looked at twice.
+"""
 CURE = "mend the JSON here"
-DEEPEST = 100
-"""Lists and objects within each other: no file that is read here has ten. Which depth Python itself refuses depends on its version."""
+MAX_DEPTH = 100
+"""Largest depth of nested lists and objects; no file that is read here has ten.
+
+Which depth Python itself refuses depends on its version.
+"""
 TOO_DEEP = "lists nested too deep, or a number with too many digits"
 VALUE = json.JSONDecoder().raw_decode
 Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
@@ -74,7 +82,7 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
 
 
 def _tree(text: str, log: FaultLog) -> Node:
-    """Build the tree of a text that is known to be JSON."""
+    """Build the tree of a valid JSON text."""
     document: list[Node] = []
     containers: list[dict[str, Node] | list[Node]] = [document]
     names: list[str | None] = [None]  # of the member to come, for each open container
@@ -98,20 +106,20 @@ def _tree(text: str, log: FaultLog) -> Node:
             if isinstance(node.value, dict | list):
                 containers.append(node.value)
                 names.append(None)
-                if len(containers) > DEEPEST:
+                if len(containers) > MAX_DEPTH:
                     raise input_fault(TOO_DEEP, path=log.path, line=line, cure=CURE)
     return document[0]
 
 
 def _node(piece: str, line: int) -> Node:
-    """Return the value that a piece begins, empty if it is an object or a list."""
+    """Return the value that a token begins, empty for an object or a list."""
     if piece == "{":
         return Node({}, line)
     return Node([] if piece == "[" else VALUE(piece)[0], line)
 
 
 def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) -> str:
-    """Read a member's name; note when the object has it already."""
+    """Read a member's name; note a repeated one."""
     name: str = VALUE(piece)[0]
     if name in members:
         problem = f"the member {name!r} stands on line {members[name].line} already"
@@ -120,7 +128,7 @@ def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) ->
 
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""How XML in UTF-16 begins, which is not read either, but is XML."""
+"""First bytes of XML in UTF-16, which is recognised but not read."""
 UNCLOSED = {
     expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
     expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH],
@@ -129,7 +137,7 @@ UNCLOSED = {
 
 @dataclass(slots=True)
 class XmlElement:
-    """One element.
+    """Element of an XML tree, with its line.
 
     Attributes
     ----------
@@ -153,7 +161,9 @@ class XmlElement:
 
 
 def read_xml(path: str | Path, *, wanted: str = "name an XML file") -> XmlElement:
-    """Read an XML file (UTF-8, whatever its declaration says) and return its root element.
+    """Read an XML file and return its root element.
+
+    UTF-8, whatever its declaration says.
 
     Parameters
     ----------
@@ -180,7 +190,7 @@ def read_xml(path: str | Path, *, wanted: str = "name an XML file") -> XmlElemen
 
 
 class _Builder:
-    """Grows the tree from expat's events."""
+    """Builder of the tree from expat's events."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
@@ -212,7 +222,7 @@ class _Builder:
         )
 
     def reason(self, error: expat.ExpatError) -> str:
-        """Say what broke the markup: the tag that was left open, otherwise expat's own words."""
+        """Return why the markup is broken: an open tag, otherwise expat's own words."""
         innermost = self.open[-1]
         if error.code in UNCLOSED and innermost is not self.document:
             return f"<{innermost.tag}> of line {innermost.line} is not closed"

@@ -1,4 +1,4 @@
-"""Two-layered summaries: the trailtext, its offsets, U- and M-measure."""
+"""Two-layered summaries: U-measure, M-measure, and the trailtexts behind them."""
 
 from typing import TYPE_CHECKING
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAPER_PATIENCE = MappingProxyType({"en": 1500.0, "ja": 500.0})
-"""The L of Kato et al. (2016) for each language; en for other languages."""
+"""Patience L of Kato et al. (2016) by language; en for other languages."""
 
 
 @measure
 class UMeasure(Measure):
-    """What a user with one intent gains from a summary.
+    """U-measure: gain of a user with one intent from a summary.
 
     U_i = (1/N) sum_j g_i(u_j) d(u_j),   d(u) = max(0, 1 - pos(u) / L),   N = 1
 
@@ -78,11 +78,17 @@ class UMeasure(Measure):
 
     @property
     def column(self) -> str:
-        """``U@1500``: the patience is always shown, truncation and ablations never."""
+        """Column name, always with the patience: ``U@1500``.
+
+        Truncation and ablations are never shown.
+        """
         return f"{self.name}@{short_number(self.patience)}"
 
     def discount(self, offset_chars: FloatArray) -> FloatArray:
-        """d(u) of iUnits that end at these offsets, in counted characters; same shape, in [0, 1]."""
+        """Return the discount d(u) at offsets in counted characters, in [0, 1].
+
+        Of iUnits that end there; same shape.
+        """
         if self.patience == 0:
             return np.zeros_like(offset_chars)
         return 1.0 - np.minimum(offset_chars, self.patience) / self.patience
@@ -90,7 +96,7 @@ class UMeasure(Measure):
 
 @measure
 class MMeasure(UMeasure):
-    """What a user gains from a summary, expected over the intents of the query.
+    """M-measure: expected gain of users over the intents of the query.
 
     M = sum_i P(i|q) U_i
 
@@ -124,7 +130,10 @@ def summary_scores(
     *,
     fitted: Probabilities | None = None,
 ) -> list[Score]:
-    """Score runs; parameters as in `score_summaries`, the result without pandas."""
+    """Score runs by M-measure, as `score_summaries` but without pandas.
+
+    Its parameters are those of `score_summaries`.
+    """
     labels = label_measures(measures, MMeasure)
     kinds = {one.intents for one in labels.values()}
     probability = {kind: intent_probabilities(collection, kind, fitted) for kind in kinds}
@@ -149,7 +158,7 @@ def score_summaries(
     *,
     fitted: Probabilities | None = None,
 ) -> "pd.DataFrame":
-    """Score runs by M-measure: every query, and the mean over all queries as topic `all`.
+    """Score runs by M-measure, by query and their mean as topic `all`.
 
     Kato et al. (EVIA 2016), eq. 2, with the readings that their programs take: characters as in `metrics.summaries.trailtext`,
     N = 1, an iUnit met again brings nothing. A summary that reaches nothing important scores 0.
@@ -241,7 +250,9 @@ def score_intents(
 def summary_positions(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> "pd.DataFrame":
-    """Return `positions` as a frame: topic, system, intent, iunit, importance, offset_chars.
+    """Return `positions` as a frame.
+
+    topic, system, intent, iunit, importance, offset_chars.
 
     Parameters
     ----------
@@ -314,7 +325,10 @@ def m_from_positions(
 def read_once(
     collection: Collection, run: Run, labels: Mapping[str, U]
 ) -> Iterator[tuple[str, U, FirstOccurrences]]:
-    """Yield each labelled measure with the run as it reads it; each truncation and ablation is read only once."""
+    """Yield each labelled measure with the run's first occurrences.
+
+    Each truncation and ablation is read only once.
+    """
     read: dict[tuple[int | None, Layers], FirstOccurrences] = {}
     for label, one in labels.items():
         how = one.truncate, one.layers

@@ -1,4 +1,4 @@
-"""What users read of a two-layered summary: the trailtext, and how probable each reader is.
+"""Trailtexts of two-layered summaries, and the probability of each reader.
 
 Source: Kato et al., Two-layered Summaries for Mobile Search (EVIA 2016), section 3. A reader is a user with one intent of one topic;
 how far into the text each iUnit ends for them is worked out here, what that is worth by the measures in `metrics.summaries.score`.
@@ -69,11 +69,13 @@ NOT_COUNTED = (
     (0xFFE3, 0xFFE3),  # fullwidth macron
     (0xFFE5, 0xFFE5),  # fullwidth yen
 )
-"""First and last code point of each range that does not count."""
+"""First and last code point of each range of characters that do not count."""
 
 
 def counted_chars(text: str) -> int:
-    """Count the characters of a text that are read: its code points without those of `NOT_COUNTED`.
+    """Count the characters of a text, without those of `NOT_COUNTED`.
+
+    Characters are code points.
 
     chars(u) of Kato et al. (EVIA 2016), section 3, by the fixed set of the NTCIR programs. An empty text has 0.
     """
@@ -82,7 +84,7 @@ def counted_chars(text: str) -> int:
 
 @cache
 def _not_counted() -> re.Pattern[str]:
-    """Return a pattern that matches what does not count."""
+    """Return a pattern of the characters that do not count."""
     return re.compile("[" + "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in NOT_COUNTED) + "]+")
 
 
@@ -91,7 +93,7 @@ E = TypeVar("E", bound=Element)
 
 
 def trailtext(summary: Summary, intent: str, *, layers: Layers = "both") -> tuple[Element, ...]:
-    """Return what a user interested in ``intent`` reads, in order.
+    """Return the elements that a user interested in ``intent`` reads, in order.
 
     That is the first layer, with the intent's whole second layer put in after each link to it. Links to other intents
     stay as text. A user without a link of their own reads the first layer alone.
@@ -116,7 +118,9 @@ def trailtext(summary: Summary, intent: str, *, layers: Layers = "both") -> tupl
 
 
 def truncated(summary: Summary, query: Query, limit: int | None) -> Summary:
-    """Cut each layer before the first element that would pass ``limit`` counted characters, links counted too.
+    """Cut each layer before the first element that would pass ``limit``.
+
+    Counted characters, links counted too.
 
     A layer that ends exactly at the limit stays; nothing shorter that stands later is taken instead. A second layer
     whose link was cut off is never read. None cuts nothing.
@@ -130,7 +134,7 @@ def truncated(summary: Summary, query: Query, limit: int | None) -> Summary:
 
 
 def first_meetings(trail: Iterable[Element], query: Query) -> dict[str, int]:
-    """Return where each iUnit of a trailtext ends when it is met for the first time.
+    """Return the end offset of each iUnit at its first occurrence in a trailtext.
 
     pos(u_j) = sum of chars(u_1) .. chars(u_j)
 
@@ -160,7 +164,7 @@ def _within(layer: Iterable[E], query: Query, limit: int) -> Iterator[E]:
 
 
 def _length(element: Element, query: Query) -> int:
-    """Return chars(u): of an iUnit's text, or of a link's anchor text."""
+    """Return chars(u), of an iUnit's text or of a link's anchor text."""
     return counted_chars(
         query.iunits[element.id] if isinstance(element, IUnit) else query.intents[element.intent]
     )
@@ -170,11 +174,13 @@ FloatArray: TypeAlias = Floats
 Discount: TypeAlias = Callable[[FloatArray], FloatArray]
 Intents: TypeAlias = Literal["given", "uniform", "fitted"]
 Probabilities: TypeAlias = Mapping[str, Mapping[str, float]]
-"""Topic -> intent -> P(i|q)."""
+"""P(i|q) by topic and intent."""
 
 
 class Position(NamedTuple):
-    """One iUnit that the trailtext of one intent meets: a row of the table positions.
+    """First occurrence of an iUnit in one intent's trailtext: a row of positions.
+
+    The table is positions.
 
     importance is g_i(u), 0 when the collection has none; offset_chars the counted characters up to and including the
     iUnit when it is met for the first time.
@@ -191,7 +197,7 @@ class Position(NamedTuple):
 def positions(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> list[Position]:
-    """Return every first meeting of a run's summaries.
+    """Return the first occurrences in the trailtexts of a run's summaries.
 
     Queries and intents come in the collection's order, iUnits in reading order.
 
@@ -218,7 +224,9 @@ def positions(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FirstOccurrences:
-    """One run's first meetings as arrays, ready for any number of measures with one truncation and ablation.
+    """First occurrences of one run as arrays, for any number of measures.
+
+    With one truncation and ablation.
 
     A reader is a user with one intent of one topic; readers stand in the collection's order.
 
@@ -247,14 +255,17 @@ class FirstOccurrences:
         return summed(gain, self.reader, self.topic.size)
 
     def expectations(self, discount: Discount, probability: FloatArray) -> FloatArray:
-        """Return M of every topic, (T,), given P(i|q) of every reader, (R,): sum_i P(i|q) U_i."""
+        """Return M of every topic, (T,), given P(i|q) of every reader, (R,).
+
+        sum_i P(i|q) U_i.
+        """
         return summed(probability * self.utilities(discount), self.topic, len(self.topics))
 
 
 def readings(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> FirstOccurrences:
-    """Return what every reader meets in a run; see `positions`."""
+    """Return the first occurrences of every reader in a run; see `positions`."""
     met = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
@@ -307,7 +318,7 @@ def readers_of(collection: Collection) -> list[tuple[str, str]]:
 
 
 def _check_fitted(collection: Collection, fitted: Probabilities) -> None:
-    """Raise when a query's fitted intents are not exactly its intents."""
+    """Raise if a query's fitted intents are not exactly its intents."""
     faults = [
         Fault(
             problem=f"the fitted intents of query {query.id!r} are {join_names(fitted.get(query.id, ())) or 'none'}, "
@@ -322,7 +333,7 @@ def _check_fitted(collection: Collection, fitted: Probabilities) -> None:
 
 
 def _shares(query: Query, intents: Intents, fitted: Probabilities) -> list[float]:
-    """Return P(i|q) of a query's intents, in order; a given one that is missing is 0."""
+    """Return P(i|q) of a query's intents, in order; 0 where a given one is missing."""
     if intents == "uniform":
         return [1 / len(query.intents)] * len(query.intents)
     shares = fitted[query.id] if intents == "fitted" else query.probability or {}

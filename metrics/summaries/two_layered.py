@@ -1,8 +1,8 @@
-"""Collections and runs of two-layered summaries as values, whatever files they were read from.
+"""Collections and runs of two-layered summaries, as values.
+
+They are the same whatever files they were read from.
 
 `metrics.readers.mobileclick` reads them, `metrics.summaries.score` scores them. Texts and ids are kept as written.
-
-At the end stands what of them takes no part in those scores.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ Element: TypeAlias = IUnit | Link
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One query with its judgments.
+    """Query with its judgments.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Collection:
     files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __repr__(self) -> str:
-        """``Collection('collection', queries=8)``; a collection is never dumped."""
+        """Format as ``Collection('collection', queries=8)``, never dumped."""
         return f"Collection({self.name!r}, queries={len(self.queries)})"
 
 
@@ -183,7 +183,9 @@ CAUSE = "importance may be that of another collection, or not be rated yet"
 
 
 def summaries_left_out(collection: Collection, run: Run) -> list[UnusedInput]:
-    """Count the iUnits in a run's summaries whose importance nobody rated for any intent, which gain nothing.
+    """Count the iUnits of a run without any rating, which gain nothing.
+
+    Nobody rated their importance for any intent.
 
     Readers refuse what a collection does not have at all: queries, iUnits and intents that are unknown or missing.
     """
@@ -200,7 +202,9 @@ def summaries_left_out(collection: Collection, run: Run) -> list[UnusedInput]:
 
 
 def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
-    """Count the queries without any importance above 0, and the intents for which nobody rated an iUnit that has other ratings.
+    """Count queries without importance, and intents with unrated iUnits.
+
+    Queries have no importance above 0; the iUnits have other ratings.
 
     Every summary of such a query scores 0; such an iUnit gains nothing for that intent.
     """
@@ -221,7 +225,10 @@ def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
 
 
 def _unrated_for_an_intent(collection: Collection) -> list[UnusedInput]:
-    """Count the pairs of iUnit and intent without a row, of iUnits that have one for another intent; many files leave out zeros."""
+    """Count the pairs of iUnit and intent without a row.
+
+    Of iUnits that have one for another intent; many files leave out zeros.
+    """
     rated = _rated(collection)
     pairs = [
         (name, intent, iunit)

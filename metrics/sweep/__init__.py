@@ -1,4 +1,4 @@
-"""MSU for many populations at once: the points of a sweep, its parts, its tables, and whom it is like another measure for."""
+"""Modeled Stream Utility for many populations of users: sweeps and their tables."""
 
 from typing import TYPE_CHECKING
 

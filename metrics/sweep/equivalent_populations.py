@@ -1,4 +1,4 @@
-"""For whom MSU ranks as another measure does: the points of a sweep under which it does, with intervals.
+"""Populations for which MSU ranks systems as another measure does.
 
 Intervals are percentiles over resampled topics (`metrics.agreement.correlation.bootstrap_interval` does the same for one pair of
 measures); the same topics are drawn for every point, so that points can be compared with each other. Users are as they are:
@@ -22,14 +22,16 @@ from metrics.sweep.tables import LIKE_COLUMNS, ReferenceMeasure, as_printed
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_TOPICS = 5
-"""Topics from which an interval over topics is worth showing."""
+MIN_TOPICS = 5
+"""Smallest number of topics for an interval over topics."""
 
 
 def points_like(
     sweep: MSUSweep, reference: ReferenceMeasure, *, resamples: int = 1000, seed: int = 1
 ) -> "pd.DataFrame":
-    """Return every point of a sweep, the one where MSU ranks the runs most like another measure first.
+    """Return every point of a sweep, those most like another measure first.
+
+    Likeness is that of MSU's ranking of the runs.
 
     Parameters
     ----------
@@ -79,7 +81,10 @@ def points_like(
 
 
 def as_close(found: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the points that these topics cannot tell from the closest one, itself included; none without intervals."""
+    """Return the points that these topics cannot distinguish from the closest one.
+
+    It is one of them; there are none without intervals.
+    """
     return found[found["below_low"] <= 0]
 
 
@@ -102,8 +107,8 @@ def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
 
 
 def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
-    """Return counts of topics, (resamples, topics), or None without intervals."""
-    if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
+    """Return topic counts, (resamples, topics), or None without intervals."""
+    if reference.by_topic is None or reference.by_topic.shape[1] < MIN_TOPICS:
         return None
     return np.concatenate(list(draws(reference.by_topic.shape[1], resamples, np.random.default_rng(seed))))
 

@@ -1,4 +1,4 @@
-"""Points of a sweep, and the files that keep each population that is done.
+"""Grid of a sweep, and the file of each population in its folder.
 
 A sweep crosses every mean time away with every mean session, every spread of both, and every lateness decay.
 
@@ -25,7 +25,7 @@ from metrics.arrays import Floats
 from metrics.errors import InputError, input_fault, join_names
 from metrics.files import write_atomically
 from metrics.msu.measures import MSUStandardError, rate
-from metrics.msu.score import PreparedRuns
+from metrics.msu.simulation import PreparedRuns
 from metrics.msu.trails import Population, SimulatedUsers
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -38,11 +38,11 @@ _IN_WORDS = {
     "session_seconds": "sessions",
     "streams_sha256": "updates or judgments",
 }
-"""What messages call an entry of the manifest, where not by its name."""
+"""Words of messages for entries of the manifest without a name of their own."""
 
 
 class SweepPoint(NamedTuple):
-    """One population, and what a nugget is worth to it one visit late. The fields are columns of a sweep's tables."""
+    """One population and its lateness decay; its fields are columns of tables."""
 
     away_mean_seconds: float
     away_sd_seconds: float
@@ -53,7 +53,7 @@ class SweepPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepGrid:
-    """What is combined with what.
+    """Parameter values whose product is the grid.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class SweepGrid:
     lateness: tuple[float, ...] = PAPER_LATENESS
 
     def __post_init__(self) -> None:
-        """Check that there is something of each, nothing twice, and that such people can be.
+        """Check that no list is empty or has duplicates, and that populations are valid.
 
         Raises
         ------
@@ -103,16 +103,19 @@ class SweepGrid:
             self.population(population_index)
 
     def __len__(self) -> int:
-        """Return how many points there are."""
+        """Return the number of points."""
         return self.population_count * len(self.lateness)
 
     @property
     def population_count(self) -> int:
-        """How many populations there are."""
+        """Number of populations."""
         return len(self.away_seconds) * len(self.session_seconds) * len(self.spread) ** 2
 
     def population(self, population_index: int) -> Population:
-        """Return one population by its place: by time away, then its deviation, session length, its deviation."""
+        """Return one population by its index.
+
+        By time away, then its deviation, session length, its deviation.
+        """
         rest, session_spread = divmod(population_index, len(self.spread))
         rest, session = divmod(rest, len(self.session_seconds))
         away, away_spread = divmod(rest, len(self.spread))
@@ -124,7 +127,7 @@ class SweepGrid:
         )
 
     def points(self, population_index: int) -> list[SweepPoint]:
-        """Return the points of one population, by its place: one a lateness decay."""
+        """Return the points of one population by its index, one a lateness decay."""
         people = self.population(population_index)
         return [
             SweepPoint(
@@ -144,7 +147,7 @@ STREAM_ARRAYS = ("emitted", "words", "first_nugget", "nugget", "known")
 
 
 class SweepWork(NamedTuple):
-    """What every part needs: the runs as they are read, and who reads them.
+    """Runs, judgments and settings that every part of a sweep needs.
 
     Attributes
     ----------
@@ -164,7 +167,7 @@ class SweepWork(NamedTuple):
     seed: int
 
     def manifest(self) -> dict[str, Any]:
-        """Return what tells this sweep from every other."""
+        """Return the settings that identify this sweep."""
         return {
             "format": FORMAT,
             "users": self.users,
@@ -177,7 +180,9 @@ class SweepWork(NamedTuple):
 
 
 class PopulationTotals(NamedTuple):
-    """What the users of one population gained and spent; the last row of topics is all of them together.
+    """Gains and seconds of one population's users, by run and topic.
+
+    The last row of topics is all of them together.
 
     Attributes
     ----------
@@ -195,17 +200,20 @@ class PopulationTotals(NamedTuple):
 
     @property
     def utility(self) -> Floats:
-        """(runs, decays): MSU over all topics."""
+        """Return MSU over all topics, (runs, decays)."""
         return self.gain[:, -1]
 
     @property
     def per_second(self) -> Floats:
-        """(runs, decays): MSU per second over all topics."""
+        """Return MSU per second over all topics, (runs, decays)."""
         return rate(self.utility, self.seconds[:, -1:])
 
 
 def population_totals(work: SweepWork, population_index: int, users: int | None = None) -> PopulationTotals:
-    """Let the users of one population, by its place in the grid, read every run; all decays at once."""
+    """Simulate one population's users on every run, with all decays at once.
+
+    The population is given by its index in the grid.
+    """
     crowd = SimulatedUsers(
         population=work.grid.population(population_index), count=users or work.users, seed=work.seed
     )
@@ -220,7 +228,7 @@ def population_totals(work: SweepWork, population_index: int, users: int | None 
 
 
 class SweepFolder:
-    """The parts of one sweep in a folder.
+    """Folder with the parts of one sweep.
 
     Parameters
     ----------
@@ -248,12 +256,12 @@ class SweepFolder:
         self._manifest = manifest
 
     def begin(self) -> None:
-        """Write which sweep this is."""
+        """Write the manifest of this sweep."""
         if not (self.folder / MANIFEST).exists():
             write_atomically(self.folder / MANIFEST, json.dumps(self._manifest, indent=1) + "\n")
 
     def missing(self) -> list[int]:
-        """Return the places of the populations that are still to be computed.
+        """Return the indices of the populations still to be computed.
 
         Raises
         ------
@@ -271,13 +279,13 @@ class SweepFolder:
         return missing
 
     def write(self, population_index: int, totals: PopulationTotals) -> None:
-        """Keep a part."""
+        """Write the part of one population."""
         content = io.BytesIO()
         np.savez(content, place=population_index, **totals._asdict())
         write_atomically(self.folder / PARTS / _name(population_index), content.getvalue())
 
     def read(self, population_index: int) -> PopulationTotals:
-        """Return a part.
+        """Read the part of one population.
 
         Raises
         ------
@@ -301,7 +309,7 @@ class SweepFolder:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return what sweep.json says.
+    """Read the manifest, sweep.json.
 
     Raises
     ------
@@ -326,7 +334,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def grid_of(manifest: dict[str, Any]) -> SweepGrid:
-    """Return the points that a manifest names."""
+    """Return the grid that a manifest names."""
     return SweepGrid(**{name: tuple(manifest[name]) for name in SweepGrid.__dataclass_fields__})
 
 
@@ -343,7 +351,7 @@ def _name(population_index: int) -> str:
 
 
 def _digest(prepared: PreparedRuns) -> str:
-    """Return a hash of all that users read: names stand in the manifest."""
+    """Return a hash of runs and judgments, whose names the manifest holds."""
     found = hashlib.sha256()
     for of_run in prepared.streams:
         for streams in of_run.values():

@@ -1,4 +1,4 @@
-"""A sweep that is done: its tables, and what they say in short."""
+"""Result of a sweep: its tables and a summary."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROUNDED = 1e-9
-"""The other tables are rounded to 13 digits."""
+"""Relative tolerance of equal values: tables are rounded to 13 digits."""
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 TEXTS = ("of", "run", "metric", "against")
-"""Columns of its tables that are names; all others are numbers, `nan` where there is none."""
+"""Columns of names in its tables; all others are numbers, `nan` where missing."""
 
 
 class MSUSweep(HasSummary):
-    """The tables of a sweep. It prints as the first lines of its `summary`.
+    """Tables of a sweep, printed as the first lines of its `summary`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class MSUSweep(HasSummary):
         return self._points()
 
     def at(self, point: "pd.Series[float]") -> "pd.DataFrame":
-        """Return the rows of `frame` at one point, which is given by a row of another table."""
+        """Return the rows of `frame` at the point of a row of another table."""
         near = [(name, float(point[name])) for name in SweepPoint._fields]
         bounds = [
             bound
@@ -113,7 +113,10 @@ class MSUSweep(HasSummary):
             raise self._damaged(SWEEP) from None
 
     def best(self) -> "pd.DataFrame":
-        """Return the best system of each point, then the best point of each system; column ``of`` tells which."""
+        """Return the best system of each point, then the best point of each system.
+
+        Column ``of`` says which.
+        """
         return self._table(BEST, BEST_COLUMNS, len(self.parts.grid) + len(self.runs))
 
     def correlation(self) -> "pd.DataFrame":
@@ -122,20 +125,23 @@ class MSUSweep(HasSummary):
         return self._table(CORRELATION, CORRELATION_COLUMNS, len(self.parts.grid) * len(MEASURES) * others)
 
     def others(self) -> "pd.DataFrame":
-        """Return what MSU is held against: a row per run, a column per measure."""
+        """Return the reference measures: a row per run, a column per measure."""
         found = self._table(OTHERS, ("run",), len(self.runs))
         if found["run"].tolist() != list(self.runs):
             raise self._damaged(OTHERS)
         return found
 
     def like(self) -> "pd.DataFrame | None":
-        """Return every point, that where MSU ranks most like the measure of ``--like`` first; None where none was asked for."""
+        """Return every point, those most like the measure of ``--like`` first, or None.
+
+        None where none was asked for.
+        """
         if not (self.folder / LIKE).exists():
             return None
         return self._table(LIKE, LIKE_COLUMNS, len(self.parts.grid))
 
     def _table(self, name: str, columns: Sequence[str], rows: int) -> "pd.DataFrame":
-        """Read a table that begins with these columns and has so many rows."""
+        """Read a table, and check its first columns and its number of rows."""
         import pandas as pd  # noqa: PLC0415 - slow to load
 
         try:
@@ -156,7 +162,7 @@ class MSUSweep(HasSummary):
         )
 
     def summary(self) -> str:
-        """Return how large the sweep is, who leads for how many points, and where MSU is closest to other measures."""
+        """Return size of the sweep, leading systems, and closeness to other measures."""
         best, taus = self.best(), self.correlation()
         led = best[best["of"] == POPULATION]["run"].value_counts()
         lines = [
@@ -190,13 +196,13 @@ class MSUSweep(HasSummary):
 
 
 def _numbers(cells: "pd.Series[str]") -> "pd.Series[float] | pd.Series[int]":
-    """Return whole numbers where all of them are."""
+    """Convert to whole numbers if all of them are whole."""
     numbers = cells.astype("float64")
     return numbers.astype("int64") if (numbers % 1 == 0).all() else numbers
 
 
 def read_sweep(folder: str | Path) -> MSUSweep:
-    """Read the folder of a sweep that is done.
+    """Read the folder of a finished sweep.
 
     Parameters
     ----------
@@ -237,18 +243,24 @@ def read_sweep(folder: str | Path) -> MSUSweep:
 
 
 def points_equal(rows: "pd.DataFrame", point: "pd.Series[float]") -> int:
-    """Return at how many of these points tau-b is that of one of them, itself included."""
+    """Return the number of points with the same tau-b as one of them.
+
+    That one is counted too.
+    """
     return int((rows["tau-b"] == point["tau-b"]).sum())
 
 
 def and_more(rows: "pd.DataFrame", point: "pd.Series[float]") -> str:
-    """Say behind a point how many others share its tau-b: ``, and 3 more points``, or nothing."""
+    """Return the words for the other points with this tau-b: ``, and 3 more points``.
+
+    An empty text for none.
+    """
     more = points_equal(rows, point) - 1
     return f", and {pluralise(more, 'more point')}" if more else ""
 
 
 def in_words(point: "pd.Series[float]") -> str:
-    """Name a point: ``away 3 h (sd 1.5 h), there 2 min (sd 1 min), L = 0.5``."""
+    """Format a point: ``away 3 h (sd 1.5 h), there 2 min (sd 1 min), L = 0.5``."""
     away, session = (
         f"{in_units(point[f'{what}_mean_seconds'])} (sd {in_units(point[f'{what}_sd_seconds'])})"
         for what in ("away", "session")
@@ -257,7 +269,7 @@ def in_words(point: "pd.Series[float]") -> str:
 
 
 def in_units(seconds: float) -> str:
-    """Return a time in the largest unit of which it is a whole or a half number."""
+    """Format a time in the largest unit that gives a whole or half number."""
     size, name = next(
         (unit for unit in UNITS if seconds >= unit[0] and 2 * seconds % unit[0] == 0), UNITS[-1]
     )

@@ -1,4 +1,4 @@
-"""Sweeping MSU over populations: what it will take, and doing it.
+"""Sweeps of MSU over populations: effort ahead, and execution.
 
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from metrics.errors import input_fault, join_names, pluralise
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import MSU
-from metrics.msu.score import Lengths, PreparedRuns
+from metrics.msu.simulation import Lengths, PreparedRuns
 from metrics.msu.trails import BLOCK_USERS, BLOCK_VISITS
 from metrics.parallel import open_engine
 from metrics.results import Score
@@ -27,17 +27,20 @@ if TYPE_CHECKING:
 
 TRIED_POPULATIONS = 6
 TRIED_USERS = (8, 32)
-"""Two numbers, so that what every population costs and what every user costs can be told apart."""
+"""Two numbers of users to try, to separate the costs of populations and users."""
 PROGRAM_MB = 220
-"""What a process needs before it reads anything: Python, numpy, numba, pandas."""
+"""Memory of a process in MB before it reads data.
+
+Python, numpy, numba, pandas.
+"""
 VISIT_BYTES = 72
-"""Of a block of visits at its largest: times, starts, durations, and their copies."""
+"""Bytes per visit of the largest block: times, starts, durations, their copies."""
 GAIN_COPIES = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPlan:
-    """What a sweep will take.
+    """Effort of a sweep: populations, seconds, memory and disk.
 
     Attributes
     ----------
@@ -65,7 +68,7 @@ class SweepPlan:
     megabytes: float
 
     def __str__(self) -> str:
-        """Say it in two lines."""
+        """Format in two lines."""
         populations = pluralise(self.populations, "population")
         done = self.populations - self.missing
         there = (
@@ -88,7 +91,10 @@ class SweepPlan:
 
 
 def planned(work: SweepWork, missing: list[int], workers: int) -> SweepPlan:
-    """Return what a sweep will take, by trying a few users of a few of the missing populations."""
+    """Estimate the effort of a sweep from trials with a few users.
+
+    Of a few of the missing populations.
+    """
     workers = max(1, min(workers, len(missing)))
     return SweepPlan(
         points=len(work.grid),
@@ -105,7 +111,7 @@ def planned(work: SweepWork, missing: list[int], workers: int) -> SweepPlan:
 
 
 def _seconds_each(work: SweepWork, missing: list[int]) -> float:
-    """Return the mean time of a missing population."""
+    """Return the mean seconds per missing population."""
     if not missing:
         return 0.0
     places = {missing[len(missing) * number // TRIED_POPULATIONS] for number in range(TRIED_POPULATIONS)}
@@ -122,7 +128,7 @@ def _seconds(work: SweepWork, place: int, users: int) -> float:
 
 
 def _bytes(work: SweepWork) -> float:
-    """Return what one process holds of users, of gains, and of the runs."""
+    """Return the memory of one process for users, gains and runs."""
     streams = [
         stream for of_run in work.prepared.streams for of_setting in of_run.values() for stream in of_setting
     ]
@@ -142,11 +148,14 @@ def _time(seconds: float) -> str:
 
 Part: TypeAlias = tuple[int, PopulationTotals]
 Watch: TypeAlias = Callable[[SweepPlan, Iterator[Part]], Iterator[Part]]
-"""Is given the plan before anything is computed, and goes through the parts while it shows somebody how far."""
+"""Progress callback: it is given the effort, and wraps the loop over parts.
+
+Before anything is computed.
+"""
 
 
 def unwatched(plan: SweepPlan, parts: Iterator[Part]) -> Iterator[Part]:  # noqa: ARG001 - as Watch
-    """Show nobody anything: the default `Watch`."""
+    """Report no progress (the default `Watch`)."""
     return parts
 
 
@@ -164,7 +173,9 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
     scheduler: str | None = None,
     watch: Watch = unwatched,
 ) -> MSUSweep:
-    """Score runs by MSU for every population of a grid, and hold each ranking against other measures.
+    """Score runs by MSU for every population of a grid.
+
+    And hold each ranking against other measures.
 
     At every point the numbers are those of `metrics.msu.score.score_msu` for the same population, users, seed and lateness: the
     users of every population are drawn with one seed, and differ by the population alone. Every lateness comes from one
@@ -255,7 +266,7 @@ def _rows(frame: "pd.DataFrame") -> Iterator[Score]:
 
 
 def _check_runs(collection: EventCollection, runs: list[UpdateRun]) -> None:
-    """Raise `InputError` where there is nothing to sweep."""
+    """Raise `InputError` if there is no run to sweep."""
     empty = [run.name for run in runs if not run.entries(collection.topics)]
     if empty or not runs:
         what = f"no update about a judged topic: {join_names(empty)}" if empty else "there is no run"

@@ -1,4 +1,4 @@
-"""Tables of a sweep as files, and the measures that MSU is compared with.
+"""Tables of a sweep as files, with the measures that MSU is compared with.
 
 Tables are written population by population, so that memory does not grow with the number of points. The other measures of the same
 runs are our own, or come from a table of scores.
@@ -21,12 +21,12 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.files import written_whole
 from metrics.results import ALL, Score
 from metrics.sweep.parts import SweepFolder, SweepPoint
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness
 from metrics.updates.score import update_scores
 
 SCORES = "scores"
-"""What messages call scores that come from no file."""
+"""Name of scores without a file in messages."""
 DIGITS = 13
 
 
@@ -50,12 +50,15 @@ class ReferenceMeasure:
 
 
 def as_printed(values: Floats) -> Floats:
-    """Return values with the 13 significant digits of every table: what differs by the noise of arithmetic alone is equal."""
+    """Round values to the 13 significant digits of every table.
+
+    What differs by the noise of arithmetic alone is equal then.
+    """
     return np.array([float(f"{value:.{DIGITS}g}") for value in values.tolist()])
 
 
 def own_references(collection: EventCollection, runs: Sequence[UpdateRun]) -> list[ReferenceMeasure]:
-    """Return ELG and LC, which the paper holds MSU against."""
+    """Return ELG and LC, the reference measures of the paper."""
     scores = update_scores(collection, runs, [ExpectedLatencyGain(), LatencyComprehensiveness()])
     return references(scores, [run.name for run in runs], list(collection.topics))
 
@@ -63,7 +66,7 @@ def own_references(collection: EventCollection, runs: Sequence[UpdateRun]) -> li
 def references(
     scores: Iterable[Score], runs: Sequence[str], topics: Sequence[str], *, path: str = SCORES
 ) -> list[ReferenceMeasure]:
-    """Return every metric of a table of scores; runs that are not in the sweep are left out.
+    """Return every metric of a table of scores, without runs outside the sweep.
 
     Over all topics is what the table says of the topic `all`, else the mean over the sweep's topics.
 
@@ -118,11 +121,13 @@ LIKE_COLUMNS = (
 )
 POPULATION, SYSTEM = "population", "system"
 GROUP_ROWS = 50_000
-"""Rows that are put into sweep.parquet at a time."""
+"""Rows per row group of sweep.parquet."""
 
 
 def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[ReferenceMeasure]) -> None:
-    """Write sweep.parquet, best.csv, correlation.csv and measures.csv; all parts must be there.
+    """Write sweep.parquet, best.csv, correlation.csv and measures.csv.
+
+    All parts must be there.
 
     Raises
     ------
@@ -156,7 +161,10 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
 def _correlations(
     point: SweepPoint, values: dict[str, Floats], against: Sequence[ReferenceMeasure]
 ) -> Iterator[Sequence[object]]:
-    """Yield the rows of one point; the reference of tau_AP is the other measure."""
+    """Yield the rows of one point's correlations.
+
+    The reference of tau_AP is the other measure.
+    """
     for metric, own in values.items():
         for other in against:
             taus = kendall_tau_b(other.overall, own), tau_ap(other.overall, own)
@@ -164,7 +172,9 @@ def _correlations(
 
 
 class _BestPoints:
-    """The best system of each point, and for each system its best point so far (Table 3 of the paper).
+    """Best system of each point, and best point so far of each system.
+
+    As in Table 3 of the paper.
 
     That is the point of its best rank; of several the one of its highest MSU; of these the first.
     """
@@ -174,7 +184,10 @@ class _BestPoints:
         self._found: list[tuple[int, float, Sequence[object]]] = [(len(runs) + 1, -math.inf, ())] * len(runs)
 
     def meet(self, point: SweepPoint, utility: Floats, per_second: Floats) -> Sequence[object]:
-        """Return the row of a point's best system, the first of equal ones, and keep what is best for a system."""
+        """Return the row of a point's best system, and update the systems' best points.
+
+        The best system is the first of equal ones.
+        """
         ranks = 1 + (utility[None, :] > utility[:, None]).sum(axis=1)
         rows = []
         for system, rank in enumerate(ranks.tolist()):
@@ -191,7 +204,7 @@ class _BestPoints:
 
 
 class _CsvWriter:
-    """Rows of CSV with 13 significant digits, as `prefcal score` writes them."""
+    """Writer of CSV rows with 13 significant digits, like `prefcal score`."""
 
     def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
         self._file = file
@@ -210,7 +223,7 @@ class _CsvWriter:
 
 
 class _SweepWriter:
-    """sweep.parquet, a group of rows at a time."""
+    """Writer of sweep.parquet, by row groups."""
 
     def __init__(self, file: BinaryIO, runs: Sequence[str]) -> None:
         import pyarrow as pa  # noqa: PLC0415 - slow to load
@@ -231,7 +244,7 @@ class _SweepWriter:
         self._writer.close()
 
     def add(self, point: SweepPoint, *values: Floats) -> None:
-        """Add the rows of one point: a run each."""
+        """Add the rows of one point, one per run."""
         self._rows.append((point, list(values)))
         if len(self._rows) * len(self._runs) >= GROUP_ROWS:
             self._flush()

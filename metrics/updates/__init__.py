@@ -1,4 +1,4 @@
-"""Updates about events: the Temporal Summarization measures."""
+"""Measures of the Temporal Summarization track for updates about events."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,6 @@
-"""What each update of a run brings and costs, as the TREC Temporal Summarization track counts it.
+"""Gain and cost of each update of a run, counted as the track does.
+
+The track is TREC Temporal Summarization.
 
 Source: the track's evaluation programs of 2013 and 2014, and Baruah, Smucker, Clarke: Evaluating Streams of Evolving
 News Events (SIGIR 2015), section 2. The measures in `metrics.updates.measures` are formulas over an `Account`.
@@ -26,7 +28,7 @@ UNSAMPLED_WORDS = 1
 
 
 class CountingRules(NamedTuple):
-    """How updates are counted.
+    """Rules by which the updates of a run are counted.
 
     convention is the year of the track whose program is followed, binary makes every counted nugget equally relevant,
     unsampled says what becomes of an update that was never judged: one word without text, or nothing.
@@ -38,7 +40,10 @@ class CountingRules(NamedTuple):
 
 
 class SampledUpdate(NamedTuple):
-    """A sampled update: its words, and for each match the nugget and the words (from 0) that it marks."""
+    """Words of a sampled update, and the words that each match marks for a nugget.
+
+    Words are counted from 0.
+    """
 
     words: int
     matches: tuple[tuple[str, range], ...]
@@ -46,7 +51,9 @@ class SampledUpdate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateGains:
-    """What the updates of one run on one topic bring and cost, in order of time, equal times in file order.
+    """Gains and costs of one run's updates on one topic, in order of time.
+
+    Updates of equal times stand in file order.
 
     Attributes
     ----------
@@ -74,7 +81,7 @@ class UpdateGains:
 
 
 class JudgedTopic:
-    """One topic, prepared for any number of runs.
+    """Judgments of one topic, prepared for any number of runs.
 
     Parameters
     ----------
@@ -127,7 +134,10 @@ class JudgedTopic:
         return np.where(confidence == math.inf, INFINITE_CONFIDENCE, confidence)
 
     def _reading(self, update: str) -> SampledUpdate | None:
-        """Return what is read for an entry: a copy's original if that is sampled too; None: the entry does not count."""
+        """Return the sampled update that an entry shows, or None.
+
+        A copy's original if that is sampled too; with None the entry does not count.
+        """
         sampled = self.updates.get(update)
         if sampled is None:
             return None if self.rules.unsampled == "skip" else SampledUpdate(UNSAMPLED_WORDS, ())
@@ -151,7 +161,10 @@ class JudgedTopic:
     def _contribution(
         self, reading: SampledUpdate, seconds: float, found: set[str]
     ) -> tuple[float, float, float, float]:
-        """Return (gain, latency gain, latency, verbosity) of an update, and add its nuggets to those found."""
+        """Return an update's gains, latency and verbosity, and record its nuggets.
+
+        (gain, latency gain, latency, verbosity).
+        """
         gain = latency_gain = latency = 0.0
         marked: set[int] = set()
         for name, words in reading.matches:
@@ -167,7 +180,9 @@ class JudgedTopic:
 
 
 def marked_words(text: bytes, match: Match) -> range:
-    """Return the words (from 0) of a text that a match marks as relevant, as the track's programs do.
+    """Return the words (from 0) of a text that a match marks as relevant.
+
+    As the track's programs do.
 
     With b1 blanks in the bytes 0 .. start, that of start included, and b2 blanks before byte end: the words b1 - 1 to
     b2 - 1, without -1. This lies one word to the left of the match, and a text's last word is never marked.
@@ -177,7 +192,9 @@ def marked_words(text: bytes, match: Match) -> range:
 
 
 def latency_factor(late_seconds: float) -> float:
-    """Return the share of its gain that a nugget keeps when it comes late: 1 on time, more when early, in (0, 2).
+    """Return the share of its gain that a nugget keeps at a delay, in (0, 2).
+
+    1 on time, more when early.
 
     1 - (2 / pi) atan(late / 6 hours)
     """
@@ -185,7 +202,7 @@ def latency_factor(late_seconds: float) -> float:
 
 
 def _counted(nuggets: Mapping[str, Nugget], rules: CountingRules) -> dict[str, Nugget]:
-    """Return the nuggets that count at all."""
+    """Return the nuggets that count under the rules."""
     return {
         name: nugget
         for name, nugget in nuggets.items()
@@ -194,12 +211,12 @@ def _counted(nuggets: Mapping[str, Nugget], rules: CountingRules) -> dict[str, N
 
 
 def _relevance(nugget: Nugget, rules: CountingRules) -> float:
-    """Return R."""
+    """Return the relevance R of a nugget."""
     if rules.binary:
         return float(nugget.importance != 0)
     return math.exp(nugget.importance) / math.exp(GREATEST_IMPORTANCE)
 
 
 def _nugget_words(nugget: Nugget, rules: CountingRules) -> int:
-    """Return how long a nugget is."""
+    """Return the length of a nugget in words."""
     return nugget.text.count(" ") + 1 if rules.convention == "2014" else nugget.words

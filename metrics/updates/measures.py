@@ -1,4 +1,4 @@
-"""The measures of the TREC Temporal Summarization track as values: formulas over what the updates bring and cost.
+"""Measures of the TREC Temporal Summarization track, as values.
 
 Sources: the track's evaluation programs of 2013 and 2014; Baruah, Smucker, Clarke: Evaluating Streams of Evolving News
 Events (SIGIR 2015), section 2. Bringing and costing is counted in `metrics.updates.account`, with which the symbols
@@ -19,7 +19,7 @@ PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class UpdateMeasure(Measure, ABC):
-    """What all measures of the family share: how updates are counted.
+    """Base of the measures of updates, with the rules of counting.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class UpdateMeasure(Measure, ABC):
 
     @property
     def rules(self) -> CountingRules:
-        """How updates are counted."""
+        """Return the rules by which updates are counted."""
         by_year: Unsampled = "count" if self.convention == "2014" else "skip"
         return CountingRules(self.convention, self.binary, self.unsampled or by_year)
 
@@ -51,7 +51,9 @@ class UpdateMeasure(Measure, ABC):
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class ConfidenceWeightedMeasure(UpdateMeasure):
-    """A measure that exists confidence-biased too: sum(w x) / sum(w) stands for sum(x) then, 0 if sum(w) <= 0.
+    """Base of the measures that have a confidence-biased form too.
+
+    There sum(w x) / sum(w) stands for sum(x), 0 if sum(w) <= 0.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class ConfidenceWeightedMeasure(UpdateMeasure):
 
     @property
     def column(self) -> str:
-        """``ELG``, confidence-biased ``conf-ELG``."""
+        """Column name: ``ELG``, or confidence-biased ``conf-ELG``."""
         return f"conf-{self.name}" if self.confidence else self.name
 
     def total(self, values: FloatArray, account: UpdateGains) -> float:
@@ -83,12 +85,15 @@ class ConfidenceWeightedMeasure(UpdateMeasure):
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """Divide; by 0 gives 0."""
+    """Divide, with 0 where the divisor is 0."""
     return numerator / denominator if denominator else 0.0
 
 
 def ideal_gain(account: UpdateGains) -> float:
-    """Return the mean of the min(n, nuggets) largest R: the most that updates of one nugget each could gain."""
+    """Return the mean of the min(n, nuggets) largest R.
+
+    It is the most that updates of one nugget each could gain.
+    """
     best = account.relevance[: account.gain.size]
     return float(best.mean()) if best.size else 0.0
 

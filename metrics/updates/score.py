@@ -1,4 +1,6 @@
-"""Scoring runs of updates by the measures of the TREC Temporal Summarization track.
+"""Scores of runs of updates by the measures of the TREC track.
+
+The track is Temporal Summarization.
 
 The measures are in `metrics.updates.measures`, what they count in `metrics.updates.account`, files in
 `metrics.readers.tempsum`.
@@ -27,7 +29,10 @@ def update_scores(
     *,
     topics: Topics = "judged",
 ) -> list[Score]:
-    """Score runs; parameters as in `score_updates`, the result without pandas."""
+    """Score runs of updates, as `score_updates` but without pandas.
+
+    Its parameters are those of `score_updates`.
+    """
     labels = label_measures(measures, UpdateMeasure)
     judged = {
         rules: {topic: JudgedTopic(event, rules) for topic, event in collection.topics.items()}
@@ -53,7 +58,7 @@ def score_updates(
     *,
     topics: Topics = "judged",
 ) -> "pd.DataFrame":
-    """Score runs of updates: every judged topic, and the mean over topics as topic `all`.
+    """Score runs of updates, by judged topic and their mean as topic `all`.
 
     A topic that a run has nothing for scores 0 in every measure. Updates for topics that are not judged are ignored.
 

@@ -1,4 +1,4 @@
-"""The command line `prefcal`: its groups, and the tables of their commands, which are imported when they are called.
+"""Command line `prefcal`: groups whose commands are imported when they are called.
 
 A command reads its options, calls the rooms before this one, and prints. Heavy imports stand inside functions.
 """
@@ -15,7 +15,9 @@ from metrics.errors import Fault, InputError, PrefcalError, format_faults
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module only when that command is run or described.
+    """Group of commands that imports a command's module only when it is needed.
+
+    That is when the command is run or described.
 
     Parameters
     ----------
@@ -37,8 +39,8 @@ class LazyGroup(click.Group):
         if cmd_name not in self.modules:
             return None
         module, _, function = self.modules[cmd_name][0].partition(":")
-        place = f"{__name__}.{module}".rstrip(".")
-        command: click.Command = getattr(importlib.import_module(place), function or "command")
+        module_name = f"{__name__}.{module}".rstrip(".")
+        command: click.Command = getattr(importlib.import_module(module_name), function or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -87,6 +89,7 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
+JUDGE: dict[str, tuple[str, str]] = {}
 DB = {
     "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
     "backup": ("db:backup", "Copy the database into a file, served or not."),
@@ -123,6 +126,7 @@ COMMANDS = {
     "export": ("tables.folder:export", "Write a study's tables as CSV or Parquet."),
     "import": ("tables.imports:import_preferences", "Turn preferences from another tool into tables."),
     "import-visits": ("tables.imports:import_visits", "Turn visits that another tool logged into tables."),
+    "judge": (":judge_group", "Set a language model or a rule as a judge beside people."),
     "convert": (":convert_group", "Exchange preferences and scores with other tools."),
     "check": ("tables.folder:check", "Check a folder of tables, whoever wrote it."),
     "features": ("tables.folder:features", "Derive the tables that come from collections and runs."),
@@ -186,6 +190,14 @@ convert_group = LazyGroup(
     prefcal import reads preferences from a CSV with columns of any names.
     """,
 )
+judge_group = LazyGroup(
+    "judge",
+    JUDGE,
+    help="""Set a judge that is no person, a language model or a rule, beside the people of a study.
+
+    Its verdicts are compared with people's answers and never counted with them: no fit, no majority, no ranking holds them.
+    """,
+)
 db_group = LazyGroup("db", DB, help="Upgrade, back up, restore, check or rekey the database.")
 key_group = LazyGroup(
     "key",
@@ -203,18 +215,27 @@ NO_MEMORY = (
 
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""How many threads the libraries under numpy take. Matrices of a fit are small: more threads would only wait for each other."""
+"""Settings that give the libraries under numpy one thread each.
 
-ROUND = 20_000
-"""So many new objects begin a round of Python's search for garbage, 700 by default. A command's libraries and tables stay until it ends, and a tenth
-of the time of export, agree and report went into looking through them. What nothing refers to any more goes at once, without a round."""
+Matrices of a fit are small: more threads would only wait for each other.
+"""
+
+NEW_OBJECTS = 20_000
+"""New objects that start a garbage collection; Python's default is 700.
+
+A command's libraries and tables stay until it ends, and collecting among them took a tenth of the time of export, agree and report.
+Objects without references are freed at once in any case.
+"""
 
 
 def main() -> None:
-    """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
+    """Run the command line.
+
+    Faults become one line each on stderr and exit 1, never a traceback.
+    """
     for name in ONE_THREAD:  # before numpy is imported, which commands do
         os.environ.setdefault(name, "1")
-    gc.set_threshold(ROUND)
+    gc.set_threshold(NEW_OBJECTS)
     try:
         cli(prog_name="prefcal")
     except BrokenPipeError:
@@ -229,7 +250,10 @@ def main() -> None:
 
 
 def _fault_lines(error: Exception) -> list[str]:
-    """Return the lines about an error that a user can mend; none for a fault of prefcal."""
+    """Return the lines about an error that a user can mend, or none.
+
+    There are none for a fault of prefcal.
+    """
     if isinstance(error, InputError):
         return format_faults(error.faults)
     if isinstance(error, PrefcalError):
@@ -241,11 +265,17 @@ def _fault_lines(error: Exception) -> list[str]:
 
 
 DATABASE_FAULTS = ("DatabaseError", "OperationalError", "InternalError")
-"""What a database says of itself: damaged, full, locked, gone. Of a statement or a row that is wrong it says something else: that is a fault of prefcal."""
+"""Errors of a database itself: damaged, full, locked, gone.
+
+Wrong statements and rows raise others, which are faults of prefcal.
+"""
 
 
 def _database_fault(error: Exception) -> Fault | None:
-    """Say what a database refused; None for every other error. What was not imported cannot have raised it."""
+    """Return the fault of a database error, or None for another error.
+
+    A library that was not imported cannot have raised it.
+    """
     alchemy = sys.modules.get("sqlalchemy.exc")
     if (
         alchemy is None
@@ -260,7 +290,10 @@ def _database_fault(error: Exception) -> Fault | None:
 
 
 def _system_fault(error: OSError) -> Fault:
-    """Say what the operating system refused: a name that is too long, a folder that vanished, a disk that fails."""
+    """Return the fault of an operating-system error.
+
+    Such as a name that is too long, a folder that vanished, or a disk that fails.
+    """
     path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
     return Fault(
         problem=f"cannot be used ({error.strerror or error})",

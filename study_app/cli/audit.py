@@ -1,4 +1,4 @@
-"""The line that a command leaves in a study's audit when it has done what it does outside of the database."""
+"""Audit lines of commands that change a study's surroundings, not its database."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 
 def note_command(database: "Database", study: str | None, what: str, detail: str) -> None:
-    """Write a line into the audit of a study, or of every study; say on stderr where that cannot be done.
+    """Add a line to the audit of one study or of all.
+
+    Where that is impossible, a line on stderr says so.
 
     Parameters
     ----------
@@ -28,10 +30,10 @@ def note_command(database: "Database", study: str | None, what: str, detail: str
     from study_app.store.models import LoadedStudy
     from study_app.store.tokens import utc_now
 
-    wanted = select(LoadedStudy.id).order_by(LoadedStudy.id)
+    studies = select(LoadedStudy.id).order_by(LoadedStudy.id)
     try:
         with transaction(database, write=True) as session:
-            rows = wanted if study is None else wanted.where(LoadedStudy.name == study)
+            rows = studies if study is None else studies.where(LoadedStudy.name == study)
             for row in session.scalars(rows).all():
                 add_audit_entry(session, row, None, what, detail, now=utc_now())
     except DatabaseError as error:

@@ -1,4 +1,6 @@
-"""The process of one job of the researcher's console: the same commands that one would type, in the job's own folder.
+"""Process of one job of the researcher's console.
+
+It runs the commands that one would type, in the job's own folder.
 
 `study_app.web.console.data` starts it as ``python -m study_app.cli.console_job NUMBER``, in that folder and with the address of the
 database in the environment. It has its own process so that the pages of workers never wait for a fit.
@@ -34,7 +36,7 @@ TABLES, MODEL, REPORT = Path("tables"), Path("user-model.json"), Path("report.ht
 
 
 def main(number: int) -> None:
-    """Do a job and store how it ended; whatever happens, there is one line to read about it."""
+    """Run a job and store its outcome, which is never without a message."""
     _step_back()
     database = open_database(database_url())
     try:
@@ -49,7 +51,10 @@ def main(number: int) -> None:
 
 
 def _step_back() -> None:
-    """Let the server go first, and use any core: a server of a SQLite file keeps to one, and this process would share it."""
+    """Lower the priority of this process, and let it use every core.
+
+    The server of a SQLite file keeps to one core, which this process would else share.
+    """
     if hasattr(os, "nice"):
         os.nice(FEWER_TURNS)
     if hasattr(os, "sched_setaffinity"):
@@ -57,7 +62,10 @@ def _step_back() -> None:
 
 
 def _work(database: Database, number: int) -> str:
-    """Do every step of a job; return what is missing from the result and why, empty when nothing is."""
+    """Run every step of a job; return what is missing from the result, and why.
+
+    The text is empty when nothing is missing.
+    """
     with transaction(database, write=False) as session:
         job = session.get_one(Job, number)
     missing: list[str] = []
@@ -73,7 +81,10 @@ def _work(database: Database, number: int) -> str:
 
 
 def _export(database: Database, study: int) -> None:
-    """Write the tables as `prefcal export` does; nobody has looked at results before somebody takes them, or opens the report."""
+    """Write the tables as `prefcal export` does, without counting a view of results.
+
+    Nobody has seen results before somebody downloads them or opens the report.
+    """
     check_folder_place(TABLES)
     refuse_damaged(database)
     plans, now = StudyCache(), utc_now()
@@ -93,7 +104,10 @@ def _fit(missing: list[str]) -> None:
 
 
 def _agree(missing: list[str]) -> None:
-    """Compare the measures; without a user model those that need none. A study without pairs has nothing to compare."""
+    """Write agreement of measures; without a user model, of those that need none.
+
+    A study without pairs has nothing to compare.
+    """
     model = ["--model", str(MODEL)] if MODEL.is_file() else []
     _tried(missing, "no agreement", partial(_run, "agree", str(TABLES), *model, "-o", "."))
     if len(missing) > 1:
@@ -101,7 +115,7 @@ def _agree(missing: list[str]) -> None:
 
 
 def _tried(missing: list[str], what: str, work: Callable[[], None]) -> None:
-    """Do a part that a study may not have enough answers for, and note why it is missing then."""
+    """Run a part that may lack answers, and note the reason if it is missing."""
     try:
         work()
     except InputError as error:
@@ -109,7 +123,10 @@ def _tried(missing: list[str], what: str, work: Callable[[], None]) -> None:
 
 
 def _pack() -> None:
-    """Make the archives that the console hands out: of CSV, and of Parquet; study.json and the consent texts are in both."""
+    """Write the archives that the console offers: CSV and Parquet.
+
+    Both contain study.json and the consent texts.
+    """
     for suffix in ("csv", "parquet"):
         other = ".parquet" if suffix == "csv" else ".csv"
         with zipfile.ZipFile(f"tables-{suffix}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

@@ -1,4 +1,4 @@
-"""`prefcal convert`: preferences as plain lines, and scores in trec_eval's columns, from our tables and back."""
+"""Command `prefcal convert`: exchange of preferences and scores with other tools."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def tables_to_lines(
     tables: Path, *, task: str | None, exclude: str, winner_first: bool, output: ToFile
 ) -> None:
-    """Write the preferences in TABLES as lines of topic, a, b, worker, choice, separated by tabs.
+    """Write the preferences in TABLES as lines for other tools.
 
-    a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
+    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.plain_files import preference_lines
@@ -52,7 +52,10 @@ def tables_to_lines(
 
 
 def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
-    """Return the judgments of a task; raises `InputError` when there are none, or it is not said of which."""
+    """Return the judgments of a task.
+
+    Raises `InputError` when there are none, or when several tasks have some and none is named.
+    """
     from metrics.errors import input_fault, join_names
 
     path = folder / "preferences.csv"
@@ -76,7 +79,7 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 )
 @with_options(out=TablesFolder)
 def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFolder) -> None:
-    """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
+    """Convert FILE, lines of topic, a, b, worker and choice, to tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
     equally_bad. Where all lines have four fields, and the fourth can only be the worker, a was preferred; where it may be the
@@ -101,11 +104,13 @@ def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFo
     "-o", "--output", "folder", type=OutFolder(), metavar="DIR", required=True, help="Folder for the files."
 )
 def scores_to_trec(file: Path, *, folder: Path) -> None:
-    """Write the scores in FILE as trec_eval prints them: metric, topic, value; one file DIR/RUN.eval a run.
+    """Write the scores in FILE as trec_eval prints them, a file per run.
+
+    Each DIR/RUN.eval has lines of metric, topic and value.
 
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
-    from calibration.interchange.plain_files import SUFFIX, read_long_scores, trec_eval_texts
+    from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
     from metrics.files import write_atomically
 
     scores = read_long_scores(file)
@@ -118,7 +123,10 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
 def _column_names(
     _context: click.Context, _option: click.Parameter, text: str | None
 ) -> tuple[str, ...] | None:
-    """Read ``metric,topic,value``: each of these at most once, and a metric and a value among them."""
+    """Parse the option that names columns, such as ``metric,topic,value``.
+
+    Each name may stand once; a metric and a value must be among them.
+    """
     names = None if text is None else tuple(name.strip() for name in text.split(","))
     if names is not None and (
         len(set(names)) < len(names)
@@ -134,17 +142,17 @@ def _column_names(
     "--columns",
     metavar="NAMES",
     callback=_column_names,
-    help="Names of the fields of a line, where their values do not tell them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
+    help="Names of the fields of a line, where their values do not identify them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
 @with_options(output=ToFile)
 def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, output: ToFile) -> None:
-    """Put what evaluation tools printed for several runs into a CSV with run, topic, metric, value.
+    """Collect what evaluation tools printed for several runs into one CSV.
 
-    FILE is what trec_eval -q or ir_measures -q printed for a run, also through pyserini, or a table of several runs: of gdeval, ndeval,
+    Its columns are run, topic, metric and value. FILE is what trec_eval -q or ir_measures -q printed for a run, also through pyserini, or a table of several runs: of gdeval, ndeval,
     compatibility.py or autojudge-evaluate, with a column run. What they call all, amean, average or mean becomes the topic all. The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
-    from calibration.interchange.plain_files import COLUMNS, read_trec_evals
+    from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
     from metrics.errors import printable
 
     named: dict[str | Path, str | None] = {}

@@ -38,7 +38,7 @@ from study_app.store.writer_lock import serving_lock
 @click.command(name="upgrade")
 @database_option
 def upgrade(database: str | None) -> None:
-    """Bring the database's tables up to this prefcal, and say from which version to which.
+    """Upgrade the database's tables to this prefcal, and print both versions.
 
     Every command that opens a database does so too; this one does nothing else. Back up first.
     """
@@ -124,9 +124,9 @@ def check(database: str | None) -> None:
 )
 @database_option
 def rekey(database: str | None, *, keep_old: float | None) -> None:
-    """Make new keys: every address that was given out is void from then on, the workers' and the researcher's.
+    """Replace the server's keys, which voids every address given out before.
 
-    Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
+    This concerns the workers' addresses and the researcher's. Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
 
     To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key

@@ -1,4 +1,4 @@
-"""`prefcal demo`: the main job from end to end, by the commands that a researcher would type."""
+"""Command `prefcal demo`: the main commands in order, on a bundled study."""
 
 import shutil
 import sys
@@ -79,7 +79,10 @@ def _run(line: str) -> None:
 
 
 def _prepare(out: Path) -> None:
-    """Make the folder with a copy of the bundled study; only an earlier demo's folder is replaced."""
+    """Create the folder with a copy of the bundled study.
+
+    Only an earlier demo's folder is replaced.
+    """
     from study_app.config import resource_folder
 
     if " " in str(out):
@@ -119,13 +122,13 @@ def _show_recovery(model: Path, truth: Path) -> None:
     ]
     columns = ("parameter", "true", "fitted", "95 %", "")
     click.echo(table_text(columns[: len(cells[0])], cells).rstrip("\n"))
-    held = sum(row.holds for row in kept)
-    click.echo(f"{held} of {len(kept)} intervals hold the truth; at 95 % one in twenty misses by chance.")
+    covered = sum(row.holds for row in kept)
+    click.echo(f"{covered} of {len(kept)} intervals hold the truth; at 95 % one in twenty misses by chance.")
     click.echo(recovery_sentence(rows))
 
 
 def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
-    """Print MSU of every system of a study's streams, for the people who were fitted and for the true ones."""
+    """Print MSU of every system of a study's streams, for fitted and true people."""
     from tabulate import tabulate
 
     from metrics.readers.tempsum import read_events, read_update_run
@@ -146,7 +149,7 @@ def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
 
 
 def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -> dict[str, float]:
-    """Return system -> its mean MSU for the people of a user model."""
+    """Return the mean MSU of each system for the people of a user model."""
     from calibration.user_model.msu import stream_model
     from metrics.results import ALL
 

@@ -1,4 +1,4 @@
-"""`prefcal doctor`: what an installation needs to run a study, looked at before the workers come; changes nothing.
+"""Command `prefcal doctor`: checks of an installation before workers come.
 
 Each look is a function that returns findings: about the machine, about the database (its schema, its keys, what it promises to
 keep, its clock), and about the workers' own address (HTTPS, and what the proxy in front of the server passes on).
@@ -56,9 +56,10 @@ OLDEST_SQLITE = (3, 35, 0)
 @database_option
 @with_options(output=Output)
 def doctor(database: str | None, address: str | None, *, output: Output) -> None:
-    """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
+    """Check what a study needs, and change nothing.
 
-    A line each: ok, note, warning or fault, and below what to do. Exit 1 when there is a fault.
+    It looks at keys, clock, disk, durability, schema, rights and HTTPS, and prints a line each: ok, note, warning or fault,
+    with a hint below. Exit 1 when there is a fault.
     """
     from study_app.config import database_url
 
@@ -80,7 +81,10 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
 
 
 def _for_people(findings: "list[HealthCheck]") -> str:
-    """Return what there is, and below it what to do, the gravest last: a long table hides it."""
+    """Return the findings, the gravest last, each with its hint below it.
+
+    A long table would hide the last one otherwise.
+    """
     observed = table_text(
         COLUMNS[:-1],
         [(health_check.what, health_check.state, health_check.found) for health_check in findings],
@@ -109,7 +113,7 @@ def clock(
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> HealthCheck:
-    """Compare the machine's clock with its stopwatch, and with what years there can be."""
+    """Compare the machine's clock with its stopwatch and with plausible years."""
     before = wall() - monotonic()
     sleep(CLOCK_SAMPLE_SECONDS)
     step = abs(wall() - monotonic() - before)
@@ -136,7 +140,10 @@ def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> Health
 
 
 def file_rights(file: Path) -> HealthCheck:
-    """Look at who may read and write the SQLite file, which holds platform ids and the keys."""
+    """Check who may read and write the SQLite file.
+
+    It holds platform ids and the keys.
+    """
     mode = stat.S_IMODE(file.stat().st_mode)
     observed = f"{file} has mode {mode:04o}"
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
@@ -153,7 +160,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def server_of(file: Path) -> HealthCheck:
-    """Say whether a server has the SQLite file now."""
+    """Report whether a server has the SQLite file open."""
     lock = Path(lock_path(str(file), LOCK_SUFFIX))
     is_served = False
     if lock.exists():
@@ -167,7 +174,7 @@ def server_of(file: Path) -> HealthCheck:
 
 
 def programs() -> HealthCheck:
-    """Say which Python and SQLite run here."""
+    """Report the versions of Python and SQLite."""
     observed = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         cure = f"use SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later"
@@ -176,7 +183,7 @@ def programs() -> HealthCheck:
 
 
 def encryption() -> HealthCheck:
-    """Say what the server does not do itself."""
+    """Report the encryption that the server leaves to others."""
     return HealthCheck(
         "HTTPS",
         NOTE,
@@ -199,7 +206,10 @@ DURABLE = {
 
 
 def examine(url: str) -> list[HealthCheck]:
-    """Look at an installation; what cannot be looked at because the database is missing is left out."""
+    """Run all checks of an installation.
+
+    Without a database, the checks that need one are left out.
+    """
     findings = [programs(), clock(), encryption()]
     try:
         database = open_database(url)
@@ -249,7 +259,10 @@ def schema(version: str | None) -> HealthCheck:
 
 
 def secret_key(connection: Connection) -> HealthCheck:
-    """Look whether the key that signs workers' addresses is there, and long enough; never shows it."""
+    """Check that the key that signs addresses exists and is long enough.
+
+    The key itself is never displayed.
+    """
     query = text("SELECT length(value) FROM setting WHERE name = :name")
     letters = connection.scalar(query, {"name": SIGNING_KEY})
     if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
@@ -334,7 +347,10 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Heal
 
 
 def _standing_link(answer: httpx.Response) -> str | None:
-    """Return the link that the server would show a worker, None when it is no prefcal that answers."""
+    """Return the link that the server would show a worker.
+
+    None when the server that answers is not prefcal.
+    """
     try:
         health = answer.json()
     except ValueError:
@@ -362,7 +378,7 @@ def _encryption(address: str, client: httpx.Client) -> HealthCheck:
 
 
 def _headers(address: str, link: str) -> HealthCheck:
-    """Compare the link that the server would show with the address that it was asked by."""
+    """Compare the link that the server would show with the requested address."""
     asked, shown = urlsplit(address), urlsplit(link)
     lost = [
         name

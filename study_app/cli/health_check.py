@@ -1,4 +1,4 @@
-"""What `prefcal doctor` finds: one thing, how grave it is and what to do; and its look at the line to a database server.
+"""Findings of `prefcal doctor`, and its checks of the link to a database server.
 
 It looks whether that line is encrypted and leads to the right one, and whether a standby has what was acknowledged.
 """
@@ -51,7 +51,9 @@ def link_of(connection: Connection) -> HealthCheck:
 
 
 def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
-    """Look whether somebody between here and the database server can read answers and keys.
+    """Check whether others could read the traffic to the database server.
+
+    It carries answers and keys.
 
     Parameters
     ----------
@@ -66,16 +68,19 @@ def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
     if not host or host.startswith("/") or host in LOCAL_HOSTS:
         return HealthCheck("database link", OK, "the database server is on this machine")
     if not is_encrypted:
-        found = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
-        return HealthCheck("database link", WARNING, found, cure)
+        problem = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
+        return HealthCheck("database link", WARNING, problem, cure)
     if mode != "verify-full":
-        found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
-        return HealthCheck("database link", WARNING, found, cure)
+        problem = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
+        return HealthCheck("database link", WARNING, problem, cure)
     return HealthCheck("database link", OK, f"encrypted, and {host} has shown its certificate")
 
 
 def standby_of(connection: Connection) -> list[HealthCheck]:
-    """Look, where an address names several servers, whether what was acknowledged is lost with the first."""
+    """Check whether acknowledged answers survive the first of several servers.
+
+    Only where an address names several.
+    """
     if "," not in connection.engine.url.query.get("host", ""):
         return []
     waits = connection.scalar(text("SHOW synchronous_commit")) in {"on", "remote_apply"}

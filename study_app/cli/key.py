@@ -25,9 +25,9 @@ COLUMNS = ("number", "study", "role", "name", "made", "revoked")
 @click.option("--name", required=True, help="Name of its holder, for the audit.")
 @database_option
 def new(study: str, role: str, name: str, database: str | None) -> None:
-    """Make a key for STUDY's console, and print it with what to put behind the server's address.
+    """Create a key for STUDY's console, and print the address that contains it.
 
-    It is printed once: the database keeps only what tells a right key from a wrong one.
+    The key is printed once; the database keeps only its hash.
     """
     with database_session(database, write=True) as session:
         row = chosen_study(session, study)
@@ -70,7 +70,7 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
 @click.argument("number", metavar="NUMBER", type=click.IntRange(min=1))
 @database_option
 def revoke(number: int, database: str | None) -> None:
-    """Revoke the key of that NUMBER (prefcal key list), and sign out its present users."""
+    """Revoke the key of that NUMBER (prefcal key list), and sign out its users."""
     with database_session(database, write=True) as session:
         name = revoke_key(session, number, now=tokens.utc_now()).name
     click.echo(f"key {number} ({name}) is revoked")

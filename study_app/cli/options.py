@@ -1,4 +1,4 @@
-"""Options of commands as fields of dataclasses: each is written once, and a command gets one value for all of a kind.
+"""Options of commands as fields of dataclasses.
 
 A field made by `option` is an option; `with_options(sizes=PairSizes)` adds those of a class to a command, which gets the
 instance as ``sizes``. `__post_init__` refuses options that contradict each other.
@@ -17,13 +17,16 @@ import click
 Command: TypeAlias = Callable[..., None]
 OPTION = "click.option"
 """Key of a field's metadata."""
-MOST = 1_000_000
+MAX_COUNT = 1_000_000
 """More people, draws or entries than this are a slip of the hand."""
-COUNT = click.IntRange(1, MOST)
+COUNT = click.IntRange(1, MAX_COUNT)
 
 
 class FiniteFloat(click.FloatRange):
-    """A number within a range; infinity and what is no number (nan), which pass every comparison or none, are refused."""
+    """Number within a range that is neither infinite nor nan.
+
+    Infinity passes every comparison and nan none, so a plain range would let them through.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number, or end the command with its usage."""
@@ -38,7 +41,7 @@ POSITIVE = FiniteFloat(min=0, min_open=True)
 
 
 class OutFile(click.Path):
-    """A file to write; its folder is made with it. `-` is the terminal where the command has a use for that."""
+    """File to write, whose folder is created; `-` may be the terminal."""
 
     def __init__(self, *, path_type: type[str | Path] = Path, terminal: bool = False) -> None:
         super().__init__(path_type=path_type, allow_dash=terminal)
@@ -60,7 +63,7 @@ class OutFile(click.Path):
 
 
 class OutFolder(click.Path):
-    """A folder to write into; it is made."""
+    """Folder to write into, which is created."""
 
     def __init__(self, *, path_type: type[str | Path] = Path) -> None:
         super().__init__(path_type=path_type)
@@ -81,7 +84,7 @@ class OutFolder(click.Path):
 
 
 def option(*flags: str, **attributes: Any) -> Any:
-    """Return a dataclass field that is an option: what `click.option` takes, without the name.
+    """Return a dataclass field that is an option, as `click.option` would make it.
 
     Parameters
     ----------
@@ -123,7 +126,10 @@ def same_answers_option() -> Any:
 
 
 def with_options(**classes: type) -> Callable[[Command], Command]:
-    """Add the options of dataclasses to a command, which gets an instance of each by the name given here."""
+    """Add the options of dataclasses to a command.
+
+    The command gets an instance of each by the name given here.
+    """
 
     def add(command: Command) -> Command:
         @functools.wraps(command)
@@ -150,13 +156,13 @@ def _options(cls: type) -> list[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class TablesFolder:
-    """Where tables are written."""
+    """Folder for tables."""
 
     folder: Path = output_folder("Folder for the tables.")
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -164,7 +170,7 @@ def cores() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class ComputeOptions:
-    """Where long work is done."""
+    """Processes or cluster for long computations."""
 
     jobs: int = option(
         type=click.IntRange(min=1),
@@ -180,7 +186,7 @@ class ComputeOptions:
 
 
 def typed_options(context: click.Context, values: Mapping[str, Any]) -> list[str]:
-    """Return arguments and options as one would type them behind the command, defaults left out.
+    """Return arguments and options as typed behind a command, without defaults.
 
     Parameters
     ----------
@@ -201,7 +207,7 @@ def typed_options(context: click.Context, values: Mapping[str, Any]) -> list[str
 
 
 def _given(param: click.Parameter, value: Any) -> list[list[str]]:
-    """Return what stands behind an option each time that it is typed."""
+    """Return the words behind each occurrence of an option."""
     if value is True:
         return [[]]
     if isinstance(value, dict):

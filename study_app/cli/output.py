@@ -1,4 +1,6 @@
-"""What commands print, a table for people, csv or json for machines, and the database that they open.
+"""Output of commands, and the database that they open.
+
+Tables for people, csv or json for machines.
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
 """
@@ -11,7 +13,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from metrics.errors import input_fault, printable
+from metrics.errors import input_fault, join_names, printable
 from metrics.files import write_atomically
 from metrics.results import ALL, Interval, Score, ScoreKey
 from study_app.cli.options import OutFile, one_of, option
@@ -44,7 +46,7 @@ LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """How a result is printed: for people, or for machines."""
+    """Format of a result: a table for people, csv or json for machines."""
 
     format: str = one_of("table", "csv", "json", help="A table for people; csv or json for machines.")
 
@@ -64,7 +66,7 @@ class Printed:
 
 @dataclass(frozen=True, kw_only=True)
 class ToFile:
-    """Where a text goes: ``file`` None or `-` is the terminal."""
+    """Destination of a text: ``file``, or the terminal for None and `-`."""
 
     file: Path | None = option(
         "-o",
@@ -84,12 +86,12 @@ class ToFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Output(ToFile, Printed):
-    """How a result is printed, and where."""
+    """Format and destination of a result."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreOutput(Output):
-    """How scores are printed; machines always get every topic."""
+    """Format of scores; machines always get every topic."""
 
     per_topic: bool = option(
         is_flag=True,
@@ -97,7 +99,9 @@ class ScoreOutput(Output):
     )
 
     def scores(self, scores: Sequence[Score], intervals: Mapping[ScoreKey, Interval] | None = None) -> None:
-        """Write scores: a row each for machines; for people a column each metric, and the means unless asked for more.
+        """Write scores: for machines in rows, for people with a column per metric.
+
+        People get the means only, unless they ask for more.
 
         Parameters
         ----------
@@ -133,15 +137,18 @@ def json_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as a table for people, numbers to four decimals; a last column of words is broken at the terminal's width."""
+    """Format rows as a table for people, with numbers to four decimals.
+
+    A last column of words is wrapped at the terminal's width.
+    """
     from tabulate import tabulate
 
     shown = [[_shown(cell) for cell in row] for row in rows]
-    numeric = [any(isinstance(row[place], float | int) for row in rows) for place in range(len(columns))]
+    numeric = [any(isinstance(row[column], float | int) for row in rows) for column in range(len(columns))]
     align = ["right" if is_number else "left" for is_number in numeric]
     widths = [
-        max(len(columns[place]) + HEADER_PADDING, *(len(str(row[place])) for row in shown), 0)
-        for place in range(len(columns))
+        max(len(columns[column]) + HEADER_PADDING, *(len(str(row[column])) for row in shown), 0)
+        for column in range(len(columns))
     ]
     room = (terminal_width() or sum(widths) + 2 * len(widths)) - sum(width + 2 for width in widths[:-1])
     is_wide = bool(rows) and align[-1] == "left" and SHORTEST <= room < widths[-1]
@@ -158,12 +165,18 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal, at most `WIDTH`; None where the output is a file or a pipe, whose lines stay whole."""
+    """Return the columns of the terminal, at most `WIDTH`.
+
+    None where the output is a file or a pipe, whose lines stay whole.
+    """
     return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
 
 
 def wrapped(text: str, *, indent: str = "", width: int | None = None) -> str:
-    """Break a line of prose between words at a width, by default the terminal's; a number keeps its `%`."""
+    """Wrap a line of prose, by default at the terminal's width.
+
+    A number keeps its `%`.
+    """
     columns = width or terminal_width()
     if columns is None:
         return text
@@ -204,7 +217,10 @@ def _interval(score: Score, intervals: Mapping[ScoreKey, Interval]) -> Interval:
 def _wide(
     scores: Sequence[Score], intervals: Mapping[ScoreKey, Interval] | None
 ) -> tuple[list[str], list[list[Cell]]]:
-    """Return (columns, rows) with one column per metric and one row per run, topic and user."""
+    """Return columns and rows with one column per metric.
+
+    There is a row per run, topic and user.
+    """
     metrics = list(dict.fromkeys(score.metric for score in scores))
     keys = ["run", "topic", "user"] if any(score.user is not None for score in scores) else ["run", "topic"]
     rows: dict[tuple[Cell, ...], dict[str, Cell]] = {}
@@ -218,7 +234,10 @@ def _wide(
 
 
 def _headings(metrics: list[str]) -> list[str]:
-    """Shorten fitted parameters in the names of metrics to four digits, unless two would then be called the same."""
+    """Shorten fitted parameters in metric names to four digits.
+
+    They stay whole where two names would become equal.
+    """
     short = [LONG_FRACTION.sub(lambda found: f"{float(found[0]):.4g}", metric) for metric in metrics]
     return short if len(set(short)) == len(metrics) else metrics
 
@@ -235,8 +254,20 @@ def _json_value(value: Cell) -> Cell:
     return value
 
 
+def simulated_lines(studies: Collection[str]) -> Iterator[str]:
+    """Yield a warning about the studies whose workers are simulated, if any."""
+    if studies:
+        yield (
+            f"the workers of {join_names(sorted(studies))} in this database are simulated, and real ones would be mixed with them; "
+            "name a new file with --database, here and for prefcal serve"
+        )
+
+
 def next_step(command: str) -> None:
-    """Print the command that usually follows, unless this one is a step of another, which says what comes next."""
+    """Print the command that usually follows.
+
+    Not within another command, which prints its own.
+    """
     if click.get_current_context().find_root().obj is None:
         click.echo(f"Next: prefcal {command}")
 

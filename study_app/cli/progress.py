@@ -1,4 +1,4 @@
-"""How far long work is, on stderr: a bar on a terminal, and now and then a line where stderr is a file or a pipe."""
+"""Progress of long work on stderr: a bar on a terminal, else a line at times."""
 
 import sys
 import time
@@ -12,13 +12,13 @@ QUIET_SECONDS = 20.0
 
 
 class NowAndThen:
-    """Says a line on stderr if `QUIET_SECONDS` have gone since the last one, or since it was made; else nothing."""
+    """Printer of progress lines on stderr, `QUIET_SECONDS` apart at least."""
 
     def __init__(self) -> None:
         self._said = time.monotonic()
 
     def say(self, line: str) -> None:
-        """Say it, or nothing."""
+        """Print a line if enough time has passed since the last one."""
         if time.monotonic() - self._said >= QUIET_SECONDS:
             self._said = time.monotonic()
             click.echo(line, err=True)

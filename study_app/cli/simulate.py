@@ -1,4 +1,4 @@
-"""`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
+"""Command `prefcal simulate`: a crowd with known parameters goes through a study."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import MOST, FiniteFloat
+from study_app.cli.options import MAX_COUNT, FiniteFloat
 from study_app.cli.output import database_option
 from study_app.cli.progress import shown_progress
 
@@ -21,7 +21,9 @@ REAL_ARRIVAL_SECONDS = 60.0
 
 @click.command(short_help="Let a simulated crowd go through a study.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1, MOST), required=True, help="Number of simulated workers.")
+@click.option(
+    "--workers", type=click.IntRange(1, MAX_COUNT), required=True, help="Number of simulated workers."
+)
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),
@@ -42,7 +44,7 @@ REAL_ARRIVAL_SECONDS = 60.0
     "--arrive-within",
     type=FiniteFloat(0),
     metavar="SECONDS",
-    help=f"With --url: so long until the last of them has come. Default: {REAL_ARRIVAL_SECONDS:g}.",
+    help=f"With --url: time in which all workers arrive. Default: {REAL_ARRIVAL_SECONDS:g}.",
 )
 @database_option
 def simulate(
@@ -55,7 +57,7 @@ def simulate(
     arrive_within: float | None,
     database: str | None,
 ) -> None:
-    """Load the study FILE and let a simulated crowd go through it.
+    """Send a simulated crowd through the study FILE, which is loaded first.
 
     The crowd fetches the real pages over HTTP, on a virtual clock: days pass in seconds. It votes, reads and judges
     as people with the parameters of --truth would, by default with those of docs/simulation.md. The database must not hold workers of this study yet.
@@ -149,11 +151,11 @@ def _show_effects(url: str, report: "CrowdReport") -> None:
 
     database = open_database(url)
     with transaction(database, write=False) as session:
-        found = list(effects(session, report))
+        happened = list(effects(session, report))
     database.engine.dispose()
     together: dict[str, list[str]] = {}
-    for effect in found:
+    for effect in happened:
         together.setdefault(effect.said, []).append(f"{effect.habit} {effect.times}")
-    if found:
-        rows = [(", ".join(habits), said) for said, habits in together.items()]
+    if happened:
+        rows = [(", ".join(habits), effect_text) for effect_text, habits in together.items()]
         click.echo("\n" + table_text(("disturbances", "in the data"), rows))

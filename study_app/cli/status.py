@@ -1,17 +1,26 @@
-"""`prefcal status`: how far each study is."""
+"""Command `prefcal status`: progress of the loaded studies."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import pluralise
+from metrics.errors import percent, pluralise
 from study_app.cli.options import with_options
-from study_app.cli.output import Cell, Output, database_option, database_session, table_text, wrapped
+from study_app.cli.output import (
+    Cell,
+    Output,
+    database_option,
+    database_session,
+    simulated_lines,
+    table_text,
+    wrapped,
+)
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import CountRange, StudyProgress, TaskProgress, study_progress
 from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker.entry import loaded_studies
 from study_app.store import tokens
+from study_app.store.simulated_workers import simulated_studies
 from study_app.store.study_cache import StudyCache
 
 if TYPE_CHECKING:
@@ -27,10 +36,10 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 @database_option
 @with_options(output=Output)
 def status(study: str | None, database: str | None, *, output: Output) -> None:
-    """Show how far STUDY is, or every loaded study: the same as its researcher's page.
+    """Show the progress of STUDY, or of every loaded study, as on the console.
 
-    First come numbers of workers, places, judgments and checks of care. The table below has a line for each query (event, profile):
-    done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
+    First come numbers of workers, places, judgments and quality checks. The table below has a line for each query (event, profile):
+    done counts finished places, live those that a worker holds now, room the free ones. csv and json have
     the table only, with an empty room or null where there is no limit.
     """
     known_plans, now = StudyCache(), tokens.utc_now()
@@ -43,8 +52,11 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
             )
             for plan in plans
         ]
+        simulated = {plan.name for plan in plans} & {*simulated_studies(session)}
     if output.is_for_people:
         output.text("\n\n".join(map(_study_text, progresses)))
+        for line in simulated_lines(simulated):
+            click.echo(line, err=True)
     else:
         output.rows(COLUMNS, [row for progress in progresses for row in _rows(progress, unlimited=None)])
 
@@ -84,15 +96,15 @@ def _sentences(progress: "StudyProgress") -> list[str]:
 
 
 def _on_task(task: "TaskProgress") -> "Iterator[str]":
-    """Yield how many places of a task are done, judgments a pair, and who follows streams."""
+    """Yield the progress of a task: places, judgments a pair, followed streams."""
     done, live = sum(query.done for query in task.queries), sum(query.live for query in task.queries)
     room = [query.room for query in task.queries]
-    held = f", {live} held now" if live else ""
+    live_text = f", {live} held now" if live else ""
     if None in room:
-        yield f"{pluralise(done, 'place')} done{held}, no limit"
+        yield f"{pluralise(done, 'place')} done{live_text}, no limit"
     else:
         still = sum(each for each in room if each is not None)
-        yield f"{done} of {pluralise(done + live + still, 'place')} done{held}, {still} still to give"
+        yield f"{done} of {pluralise(done + live + still, 'place')} done{live_text}, {still} still to give"
     if task.judgments_per_pair is not None:
         yield _between(task.judgments_per_pair, "judgment", "a pair")
     if (follows := task.streams) is not None:
@@ -103,18 +115,18 @@ def _on_task(task: "TaskProgress") -> "Iterator[str]":
 
 
 def _between(spread: "CountRange", thing: str, each: str) -> str:
-    """Return how many there are, from the smallest number to the largest where they differ."""
+    """Format a range of counts, with the median where they differ."""
     if spread.low == spread.high:
         return f"{pluralise(spread.low, thing)} {each}"
     return f"{spread.low} to {pluralise(spread.high, thing)} {each} (median {spread.middle:g})"
 
 
 def _checks(progress: "StudyProgress") -> list[str]:
-    """Say how many fail each check of care, of how many of whom that can be told."""
+    """Return the number of failures of each quality check."""
     rates = {
         check.name: f"{check.title} (too few answers yet)"
         if check.rate is None
-        else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
+        else f"{check.title} {check.failed} of {check.judged} ({percent(check.rate)})"
         for check in progress.checks
     }
     excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)
@@ -124,7 +136,7 @@ def _checks(progress: "StudyProgress") -> list[str]:
 
 
 def _payments(states: "PaymentCounts") -> list[str]:
-    """Say who has complete data and who was told and paid, and how the others ended if any did."""
+    """Return the counts of complete data, codes, payments and early ends."""
     paid = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
     lines = [f"  data complete {states.complete}, code shown {states.shown}, {paid}"]
     if any(states.early.values()):

@@ -23,7 +23,7 @@ from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.reading.couples import with_pairs
 
 NO_PAIR = ("no two systems show anything of one topic", "give two systems or more the same topics")
-"""What is wrong with a task of pairs without any, and its cure."""
+"""Fault of a task of pairs without any, and its cure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,9 @@ def _note_unwritten(file: StudyFile, log: FaultLog) -> None:
     """Add a fault for each placeholder left in the consent text."""
     words = [word for word in UNWRITTEN if word in file.entry.consent]
     begin = file.line("consent")
-    end = min((line for place, line in file.lines.items() if len(place) == 1 and line > begin), default=None)
+    end = min(
+        (line for key_path, line in file.lines.items() if len(key_path) == 1 and line > begin), default=None
+    )
     text = dict(enumerate(file.source.splitlines()[begin - 1 : end and end - 1], start=begin))
     for word in words:
         for line in [line for line in text if word in text[line]] or [begin]:
@@ -103,17 +105,17 @@ def _check_files_exist(file: StudyFile) -> None:
 
 def _check_texts(file: StudyFile) -> None:
     log = FaultLog(file.path)
-    for place, character in _unshown(file.entry.model_dump()):
-        log.add(_cannot_show("the text", character), line=file.line(*place), cure="take it out")
+    for key_path, character in _unshown(file.entry.model_dump()):
+        log.add(_cannot_show("the text", character), line=file.line(*key_path), cure="take it out")
     log.raise_if_any()
 
 
 def _unshown(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield key path and first character of texts with one that cannot be shown."""
     if isinstance(value, str):
-        found = UNSHOWN.search(value)
-        if found:
-            yield place, found[0]
+        match = UNSHOWN.search(value)
+        if match:
+            yield place, match[0]
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _unshown(str(key), (*place, key))
@@ -148,14 +150,17 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
         is_empty = isinstance(task.entry, JudgingTask) and not task.topics
-        found = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
-        for problem, cure in found:
+        problems = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
+        for problem, cure in problems:
             log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()
 
 
 def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
-    """Yield what of topics and systems cannot be shown, and its cure: once a topic, once a topic and system."""
+    """Yield the contents of topics and systems that cannot be shown.
+
+    Once a topic, and once a topic and system, each with its cure.
+    """
     for topic in task.topics:
         texts = [topic.id, topic.text, topic.detail, topic.intents, topic.iunits]
         for _, character in islice(_unshown(texts), 1):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS
+from metrics.agreement.crossed_errors import MIN_CLUSTERS
 from metrics.errors import join_names, pluralise
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
@@ -29,13 +29,16 @@ from study_app.tasks.workload import (
     reading_seconds,
 )
 
-MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000_000, 100_000_000
-"""Bytes of pictures and sounds from which on a researcher is told to look at them: 20 s and more at 8 Mbit/s; assumed."""
+MAX_PAGE_BYTES, MAX_WORKER_BYTES = 20_000_000, 100_000_000
+"""Bytes of media above which a warning is printed, a page and a worker.
+
+20 s and more at 8 Mbit/s; assumed.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaLoad:
-    """Bytes of pictures and sounds that a browser loads at most: for one page, and for all pages of a worker.
+    """Most bytes of media that a browser loads, for one page and for all pages.
 
     What is shown again is not loaded again.
     """
@@ -46,7 +49,7 @@ class MediaLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEstimate:
-    """Estimate of a task: ``seconds`` of a worker's time, its answers, and what a worker's browser loads.
+    """Estimate of a task: worker's time in seconds, answers, and bytes loaded.
 
     The answers are None for questions, the load for a task without pictures or sounds.
     """
@@ -98,7 +101,10 @@ class StudyEstimate:
 
 
 def estimate(content: StudyContent) -> StudyEstimate:
-    """Estimate a study whose files have all been read; raises `InputError` where a picture or sound has changed since."""
+    """Estimate a study whose files have all been read.
+
+    Raises `InputError` where a picture or sound has changed since.
+    """
     entry = content.file.entry
     consent = consent_seconds(entry.consent, entry.tasks[0].language)
     tasks = tuple(
@@ -140,7 +146,9 @@ def task_seconds(content: TaskContent) -> SecondsRange:
 
 
 def media_load(content: TaskContent) -> MediaLoad | None:
-    """Return what a worker's browser loads of a task; None without pictures or sounds.
+    """Return the bytes that a worker's browser loads of a task, or None.
+
+    None without pictures or sounds.
 
     A worker is given the pairs with the most bytes. Raises `InputError` where a file has changed since it was read.
     """
@@ -154,9 +162,9 @@ def media_load(content: TaskContent) -> MediaLoad | None:
         for one, other in couples
     ]
     largest = sorted((sum(sizes[sha256] for sha256 in page) for page in pages), reverse=True)
-    wanted = content.entry.pairs_of_a_worker(content.pairs_of_topics)
+    pair_count = content.entry.pairs_of_a_worker(content.pairs_of_topics)
     every = sum(sizes[sha256] for sha256 in frozenset().union(*pages))
-    return MediaLoad(page=largest[0], worker=min(sum(largest[:wanted]), every))
+    return MediaLoad(page=largest[0], worker=min(sum(largest[:pair_count]), every))
 
 
 def _introduction(entry: TaskEntry) -> SecondsRange:
@@ -288,16 +296,19 @@ def units_there(content: TaskContent) -> tuple[int, str]:
 
 
 def _too_few(task: TaskEstimate) -> Iterator[str]:
-    """Yield warnings about pairs without answers, topics too few for an interval, and checks without repeats."""
-    entry, held = task.content.entry, task.capacity
-    if held is not None and held.each is not None and held.each[0] == 0:
-        yield f"some {held.thing}s would get no answer; raise the number of workers, or pairs"
+    """Yield warnings about missing answers, few topics and missing repeats.
+
+    Pairs may lack answers, topics be too few for an interval, checks have no repeats.
+    """
+    entry, capacity = task.content.entry, task.capacity
+    if capacity is not None and capacity.each is not None and capacity.each[0] == 0:
+        yield f"some {capacity.thing}s would get no answer; raise the number of workers, or pairs"
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
     judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
-    if isinstance(entry, JudgingTask) and judged < FEWEST_CLUSTERS:
+    if isinstance(entry, JudgingTask) and judged < MIN_CLUSTERS:
         yield (
-            f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {FEWEST_CLUSTERS}, however many answer; "
+            f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {MIN_CLUSTERS}, however many answer; "
             "add topics"
         )
 
@@ -311,7 +322,7 @@ def _repeats(content: TaskContent) -> int:
 
 
 def _language(content: TaskContent) -> Iterator[str]:
-    """Say when the texts that are shown are in another language than the pages around them."""
+    """Yield a warning about texts in another language than their pages."""
     texts = [text for shown in content.shown.values() for text in shown.texts()]
     language = content.entry.language
     if texts and looks_japanese(texts) != (language == "ja"):
@@ -319,7 +330,7 @@ def _language(content: TaskContent) -> Iterator[str]:
 
 
 def _same(content: TaskContent) -> Iterator[str]:
-    """Say which systems show the same, so that there is nothing to choose, and of which topics."""
+    """Yield a warning about systems with equal sides, which leave no choice."""
     if not isinstance(content.entry, JudgingTask):
         return
     judged = [(topic, couple) for topic, couples in content.system_pairs.items() for couple in couples]
@@ -348,13 +359,13 @@ def _measures(content: TaskContent) -> Iterator[str]:
 
 
 def _heavy(load: MediaLoad | None) -> Iterator[str]:
-    """Yield a warning about pictures and sounds for which a worker with a phone waits and pays."""
+    """Yield a warning about media that are slow and costly on a phone."""
     for what, number, most in (
         ()
         if load is None
         else (
-            ("a page", load.page, MOST_OF_A_PAGE),
-            ("a worker", load.worker, MOST_OF_A_WORKER),
+            ("a page", load.page, MAX_PAGE_BYTES),
+            ("a worker", load.worker, MAX_WORKER_BYTES),
         )
     ):
         if number > most:
@@ -370,8 +381,8 @@ def _unrated(content: TaskContent) -> Iterator[str]:
     every = [(query.id, iunit) for query in queries for iunit in query.iunits]
     missing = [iunit for query, iunit in every if (query, iunit) not in rated]
     if missing:
-        one = len(missing) == 1
+        is_single = len(missing) == 1
         yield (
-            f"{len(missing)} of {pluralise(len(every), 'iUnit')} {'has' if one else 'have'} no importance, such as "
-            f"{missing[0]!r}; {'it counts' if one else 'they count'} 0"
+            f"{len(missing)} of {pluralise(len(every), 'iUnit')} {'has' if is_single else 'have'} no importance, such as "
+            f"{missing[0]!r}; {'it counts' if is_single else 'they count'} 0"
         )

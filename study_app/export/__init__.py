@@ -5,6 +5,6 @@ logged, `log_gaps` what is missing from these logs, `raw` everything as it was s
 `study_export` puts them together. Uses `insert_row` and the pure rooms before it.
 """
 
-from study_app.export.study_export import ExportSummary, export_study
+from study_app.export.study_export import ExportSummary, check_not_real, export_study
 
-__all__ = ["ExportSummary", "export_study"]
+__all__ = ["ExportSummary", "check_not_real", "export_study"]

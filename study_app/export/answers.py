@@ -41,10 +41,10 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         .group_by(Judgment.showing_id)
         .subquery()
     )
-    place = func.row_number().over(
+    position = func.row_number().over(
         partition_by=Slot.assignment_id, order_by=(Slot.position, Showing.position)
     )
-    places = select(Showing.id, place.label("place")).join(Showing.slot).subquery()
+    places = select(Showing.id, position.label("place")).join(Showing.slot).subquery()
     answered = _of_study(
         select(
             Showing.name,
@@ -82,7 +82,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         study_id,
         topic=Pair.topic_id,
     ).order_by(Worker.pseudonym, Task.position, places.c.place)
-    frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].column_names))
+    frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].people_names))
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
 

@@ -46,7 +46,10 @@ Few: the values of some hundred rows stay in the processor's cache, and Python d
 them.
 """
 _PER_PAGE = MAX_NUMBER + 1
-"""Factor that joins a page and an event's number, at most `MAX_NUMBER`, in one integer."""
+"""Factor that joins a page and an event's number in one integer.
+
+The number is at most `MAX_NUMBER`.
+"""
 SIDES = ("left", "right", SIDE)
 """Sides that an event may name, in the order in which a page has them."""
 
@@ -56,7 +59,7 @@ class TextItems:
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = items
-        self.place = {item.key: place for place, item in enumerate(items)}
+        self.place = {item.key: index for index, item in enumerate(items)}
         self.weight = np.array([item.weight for item in items], float)
         self.chars = np.array([item.chars for item in items], np.int64)
         layers = [-1 if item.layer is None else self.place[item.layer] for item in items]
@@ -172,9 +175,9 @@ class EventLog:
 
     def order(self, pages: Sequence[int]) -> tuple[Int64s, Int64s]:
         """Return the events of some pages by page and number, and each page's first index."""
-        rows, place = np.unique(self.page, return_inverse=True)
-        wanted = {row: rank for rank, row in enumerate(pages)}
-        rank = np.array([wanted.get(row, -1) for row in rows.tolist()], np.int64)[place]
+        rows, index = np.unique(self.page, return_inverse=True)
+        rank_of_page = {row: rank for rank, row in enumerate(pages)}
+        rank = np.array([rank_of_page.get(row, -1) for row in rows.tolist()], np.int64)[index]
         order = np.lexsort((self.log[:, NUMBER], rank))[np.count_nonzero(rank < 0) :]
         return order, _begins(np.bincount(rank[order], minlength=len(pages)))
 
@@ -189,7 +192,7 @@ class EventLog:
             Items that each page showed, by side.
         """
         texts = {id(one.text): one.text for page in showings for one in page.values()}
-        places = {text: place for place, text in enumerate(texts)}
+        places = {text: index for index, text in enumerate(texts)}
         table = np.zeros((len(pages), len(SIDES), 3), np.int64)
         table[:, :, 0] = -1
         for page, sides in enumerate(showings):
@@ -237,32 +240,32 @@ class EventLog:
 
     def _places(self, texts: Sequence[TextItems], text: Int64s, key: Int64s) -> Int64s:
         """Return the indices of keys in texts, -1 for unknown keys."""
-        pairs, place = np.unique(text * len(self._keys) + key, return_inverse=True)
+        pairs, index = np.unique(text * len(self._keys) + key, return_inverse=True)
         keys = list(self._keys)
-        found = [
+        indices = [
             -1 if pair < 0 else texts[pair // len(keys)].place.get(keys[pair % len(keys)], -1)
             for pair in pairs.tolist()
         ]
-        return np.array(found, np.int64)[place]
+        return np.array(indices, np.int64)[index]
 
     @cached_property
     def _details(self) -> _Details:
         """Parsed details that matter to reading."""
         size = len(self.details)
-        found = _Details(
+        details = _Details(
             *(np.full(size, -1), np.full(size, -1), np.zeros(size), np.zeros(size, int), np.full(size, -1))
         )
         needed: Flags = np.isin(self.log[:, KIND], (SEE, LAYER, OPEN, LAYOUT))
-        for place in np.unique(self.text[needed]).tolist():
-            detail: dict[str, Any] = from_json(self.details[place])
+        for index in np.unique(self.text[needed]).tolist():
+            detail: dict[str, Any] = from_json(self.details[index])
             if "layout" in detail:
-                found.layout[place] = self.layouts.setdefault(detail["layout"], len(self.layouts))
+                details.layout[index] = self.layouts.setdefault(detail["layout"], len(self.layouts))
             elif detail["side"] in SIDES:
-                found.side[place] = SIDES.index(detail["side"])
-                found.key[place] = self._keys.setdefault(detail["item"], len(self._keys))
-                found.share[place] = detail.get("share", 0.0)
-                found.is_open[place] = detail.get("open", False)
-        return found
+                details.side[index] = SIDES.index(detail["side"])
+                details.key[index] = self._keys.setdefault(detail["item"], len(self._keys))
+                details.share[index] = detail.get("share", 0.0)
+                details.is_open[index] = detail.get("open", False)
+        return details
 
 
 def _columns(session: Session, workers: Sequence[int]) -> Iterator[Any]:

@@ -31,7 +31,7 @@ link), or everything was lost.
 
 
 PAGE_GAPS = ("pages", "pages_with_gaps", "pages_without_end", "events", "missing")
-"""Counts of page loads that logged anything, with gaps, without an end; of events stored and missing."""
+"""Counts of page loads with any log, gaps, no end; of events stored, missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

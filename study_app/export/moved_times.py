@@ -20,9 +20,12 @@ HOUR = timedelta(hours=1)
 ROUNDED = "workers"
 """Name of the table whose times are rounded down to the hour."""
 EMPTIED = "preferences"
-"""Name of the table whose times are left empty; decision_seconds and position stay."""
+"""Table whose times are left empty; decision_seconds and position stay."""
 STREAM_TIME = "stream_at"
-"""Column of times since the start of the stream for each follower; it reveals no time of day."""
+"""Column of times since the start of the stream, of each follower.
+
+It reveals no time of day.
+"""
 BROWSER_CLOCK = "wall_ms"
 """Column of times in whole milliseconds since 1970."""
 

@@ -152,7 +152,7 @@ def workers_table(
         up = [flag for flag in FLAGS if flags.get(worker, {}).get(flag)] + [SHARED] * (row in shared)
         figures = _figures(searched.get(worker, ()), repeated.get(worker, ()))
         rows.append((*known, *figures, ended_as, ", ".join(up) or None))
-    return pd.DataFrame(rows, columns=list(TABLES["workers"].column_names))
+    return pd.DataFrame(rows, columns=list(TABLES["workers"].people_names))
 
 
 def _searches(loaded_study: CachedStudy, searches: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:
@@ -176,8 +176,8 @@ def _repeats(loaded_study: CachedStudy, preferences: pd.DataFrame) -> dict[str, 
         if isinstance(task.entry, JudgingTask)
     }
     repeats: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
-    for one in validations(preferences):
-        repeats[one.worker].append((one.consistent, least[one.task]))
+    for repeat in validations(preferences):
+        repeats[repeat.worker].append((repeat.consistent, least[repeat.task]))
     return repeats
 
 

@@ -247,4 +247,7 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
         ).order_by(Worker.pseudonym, Follow.id, UsefulQuestion.id, UsefulAnswer.revision),
     }
 )
-"""Selects of the stored rows of each raw table without logs, in order of the pseudonyms."""
+"""Selects of the stored rows of raw tables, in order of the pseudonyms.
+
+Of those without logs.
+"""

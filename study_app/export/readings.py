@@ -1,4 +1,7 @@
-"""What pair pages logged: their rows of reads, and of stops where summaries or ranked lists are judged, worked out some people at a time so that memory stays bounded."""
+"""Tables reads and stops, from the logs of pair pages.
+
+Worked out some people at a time, so that memory stays bounded.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +56,7 @@ class PairLoad(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairLogs:
-    """The pair pages of some people, in order of the pseudonyms, and of the time at which the pages were served.
+    """Pair pages of some people, by pseudonym and time of serving.
 
     Attributes
     ----------
@@ -80,11 +83,11 @@ class PairLogs:
 
 
 Summaries: TypeAlias = Mapping[tuple[int, int], TextItems]
-"""(topic, system) by row -> what is shown."""
+"""Side of each (topic, system), by row."""
 
 
 def pair_logs(session: Session, workers: Sequence[int], log: EventLog, summaries: Summaries) -> PairLogs:
-    """Return what the pair pages of some people logged."""
+    """Return the logs of the pair pages of some people."""
     pages = _pages(session, workers)
     texts = [(summaries[row.topic_id, row.left_id], summaries[row.topic_id, row.right_id]) for row in pages]
     showings = [
@@ -129,12 +132,14 @@ def reads_rows(logs: PairLogs) -> pd.DataFrame:
 
 
 def items_read(screens: PageItems, read: ItemReadings, seen: Int64s) -> dict[str, Any]:
-    """Return the columns of table reads that say which items were seen and for how long."""
+    """Return the columns of table reads about visible items and times."""
     items, item = screens.items, screens.item[seen]
     return {
-        "item": text_column([one.id for one in items], item),
-        "kind": text_column([one.kind for one in items], item),
-        "words": of_words(np.array([one.words for one in items], np.int64)[item], screens, seen),
+        "item": text_column([screen_item.id for screen_item in items], item),
+        "kind": text_column([screen_item.kind for screen_item in items], item),
+        "words": of_words(
+            np.array([screen_item.words for screen_item in items], np.int64)[item], screens, seen
+        ),
         "chars": of_words(screens.chars[seen], screens, seen),
         "dwell_seconds": whole_milliseconds(read.parts[seen, DWELL_MS] / 1000),
         "fully_seen": flags(read.notes[seen, WHOLLY_SEEN] >= 0),
@@ -142,8 +147,10 @@ def items_read(screens: PageItems, read: ItemReadings, seen: Int64s) -> dict[str
 
 
 def of_words(numbers: Int64s, screens: PageItems, seen: Int64s) -> IntegerArray:
-    """Return numbers of words or characters of items that were seen, none for what has no words."""
-    is_wordless = np.array([one.kind == "media" for one in screens.items], bool)[screens.item[seen]]
+    """Return the words or characters of visible items, none for wordless ones."""
+    is_wordless = np.array([screen_item.kind == "media" for screen_item in screens.items], bool)[
+        screens.item[seen]
+    ]
     return IntegerArray(numbers, is_wordless)
 
 
@@ -158,7 +165,7 @@ def items_by_page(screens: PageItems, read: ItemReadings) -> Iterator[tuple[int,
 
 
 def _end_offsets(logs: PairLogs) -> Int64s:
-    """Return the counted characters up to and including each item, in the order in which its text was read."""
+    """Return the counted characters up to and including each item, as read."""
     layer, begins = logs.screens.shown.layer, logs.screens.shown.pages[:, :END]
     in_order = (layer < 0) | (logs.read.notes[layer, WAS_OPENED] == 1)
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(logs.screens.chars * in_order)])
@@ -169,7 +176,9 @@ def _end_offsets(logs: PairLogs) -> Int64s:
 
 
 def stops_rows(logs: PairLogs) -> pd.DataFrame:
-    """Return rows of table stops: how far each summary or ranked list of each judgment was read, over all loads of its page.
+    """Return rows of table stops: reading depth per judgment.
+
+    Of each summary or ranked list, over all loads of its page.
 
     Other sides have none: the stops are what the patience of readers, and their persistence in lists, is fitted to.
     """
@@ -193,8 +202,8 @@ def _stop(logs: PairLogs, loads: Sequence[int], side: int) -> tuple[Any, ...]:
     stop = text_stop(
         text.items,
         dict(zip(text.place, np.where(share >= FULL, 1.0, share).tolist(), strict=True)),
-        {text.items[place].key for place in np.flatnonzero(opened).tolist()},
-        {text.items[place].key for place in (tops - begins)[tops >= 0].tolist()},
+        {text.items[index].key for index in np.flatnonzero(opened).tolist()},
+        {text.items[index].key for index in (tops - begins)[tops >= 0].tolist()},
     )
     form = KINDS[last.kind].side
     return (
@@ -226,13 +235,16 @@ def _longest_layout(logs: PairLogs, loads: Sequence[int]) -> str | None:
 
 
 def whole_milliseconds(seconds: Floats) -> Floats:
-    """Round down, so that rounding never makes a page's dwell times add up to more than its visible time."""
+    """Round down to whole milliseconds.
+
+    So dwell times never add up to more than a page's visible time.
+    """
     rounded: Floats = np.trunc(seconds * 1000 + 1e-6) / 1000
     return rounded
 
 
 def summary_texts(session: Session, study_id: int) -> Summaries:
-    """Return what is shown of every topic that somebody took."""
+    """Return the sides of every topic that somebody took."""
     shown = (
         select(StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.language)
         .join(Topic, Topic.id == StoredSummary.topic_id)

@@ -220,9 +220,9 @@ def stream_logs(
                 text=text,
                 started_at=row.started_at,
                 ended_at=end,
-                visits=tuple(visits_by_follow[place]),
+                visits=tuple(visits_by_follow[index]),
             )
-            for place, (row, text, end) in enumerate(zip(rows, shown, ends, strict=True))
+            for index, (row, text, end) in enumerate(zip(rows, shown, ends, strict=True))
         ],
         views=views,
         follow=follow,
@@ -328,8 +328,8 @@ def _seen_at(
         _note_earliest(seen_at[one], len(texts[one].items) - item, when)
     for one, view in zip(follow.tolist(), views, strict=True):
         if view.left_ms is not None:
-            for place in view.read:
-                _note_earliest(seen_at[one], place, view.left_ms)
+            for position in view.read:
+                _note_earliest(seen_at[one], position, view.left_ms)
     return seen_at
 
 

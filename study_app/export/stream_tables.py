@@ -81,7 +81,7 @@ def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table stops: how far each visit read into the new updates.
+    """Return rows of table stops: reading depth of visits in new updates.
 
     A visit whose pages logged nothing of their screen has no row.
     """
@@ -172,8 +172,8 @@ def _whose(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
 def _visit_numbers(logs: StreamLogs, follow: Int64s, at: Int64s) -> Int64s:
     """Return the numbers (from 1) of the visits at some moments."""
     numbers = np.zeros(len(at), np.int64)
-    for place, follow_log in enumerate(logs.follows):
-        mine = follow == place
+    for index, follow_log in enumerate(logs.follows):
+        mine = follow == index
         numbers[mine] = np.searchsorted(
             [visit.start for visit, _ in follow_log.visits], at[mine], side="right"
         )
@@ -186,9 +186,9 @@ def _end_offsets(logs: StreamLogs, seen: Int64s, page: Int64s) -> Int64s:
     begins = np.cumsum([0, *(len(text.end_chars) for text in texts)])[logs.follow[page]]
     end_chars = np.concatenate([text.end_chars for text in texts] or [np.zeros(0, np.int64)])
     newest = np.array([len(text.items) for text in texts], np.int64)[logs.follow[page]]
-    place = newest - logs.screens.place_in_text(seen)
+    position = newest - logs.screens.place_in_text(seen)
     upto = np.array([view.upto for view in logs.views], np.int64)[page]
-    offsets: Int64s = end_chars[begins + upto] - end_chars[begins + place - 1]
+    offsets: Int64s = end_chars[begins + upto] - end_chars[begins + position - 1]
     return offsets
 
 

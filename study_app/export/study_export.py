@@ -70,17 +70,16 @@ from study_app.store.models import (
     Judgment,
     LoadedStudy,
     PageLoad,
-    PlatformIdentity,
     Showing,
     Slot,
     StoredEvent,
     Task,
     Worker,
 )
+from study_app.store.simulated_workers import is_simulated
 from study_app.store.study_cache import CachedStudy, read_plan
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
-from study_app.study.platforms import is_simulated_id
 from study_app.tasks.kinds import kinds_with
 
 RAW_FOLDER = "raw"
@@ -124,29 +123,14 @@ def ended_at(session: Session, study: LoadedStudy, *, now: datetime) -> datetime
     return max(latest, now) if _goes_on(session, study.id, now=now) else latest
 
 
-def is_simulated(session: Session, study_id: int) -> bool:
-    """Return whether the study's first worker was simulated.
-
-    One worker decides, since a crowd enters only databases without any. False where this is unknown: once
-    platform ids are deleted, and where every id is a number.
-    """
-    first = (
-        select(PlatformIdentity.platform_worker)
-        .where(PlatformIdentity.study_id == study_id)
-        .order_by(PlatformIdentity.id)
-        .limit(1)
-    )
-    return is_simulated_id(session.scalar(first) or "")
-
-
 def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:
     """Return whether a worker still holds a slot or follows a stream."""
     slots = _of_slots(select(Slot.id), study_id).where(
         Worker.completed_at.is_(None), Worker.stopped_at.is_(None)
     )
-    held = slots.where(Slot.done_at.is_(None), Slot.expires_at > now)
+    held_slots = slots.where(Slot.done_at.is_(None), Slot.expires_at > now)
     followed = slots.join(Follow, Follow.slot_id == Slot.id).where(Follow.ends_at > now)
-    return any(session.scalar(found.limit(1)) is not None for found in (held, followed))
+    return any(session.scalar(slots_at_work.limit(1)) is not None for slots_at_work in (held_slots, followed))
 
 
 def _moments(session: Session, study_id: int, *, now: datetime) -> Iterator[datetime]:
@@ -232,10 +216,10 @@ def study_record(
 
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
     """Return every view of results so far, in the console and by exports."""
-    looks = (
+    views = (
         select(ResultsView).where(ResultsView.study_id == study_id).order_by(ResultsView.at, ResultsView.id)
     )
-    return tuple(ResultsOpened(at=look.at, judgments=look.judgments) for look in session.scalars(looks))
+    return tuple(ResultsOpened(at=view.at, judgments=view.judgments) for view in session.scalars(views))
 
 
 def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
@@ -345,15 +329,38 @@ def export_study(
         return summary
 
 
-def _check_same_study(folder: Path, name: str) -> None:
-    """Raise where the tables in a folder are known to be another study's."""
+def _earlier_export(folder: Path) -> StudyRecord | None:
+    """Return the study.json of an earlier export; None where it is missing or damaged."""
     try:
-        there = read_study(folder)
-    except InputError:  # damaged: the new export mends it
-        return
-    if there is not None and there.study not in {None, name}:
+        return read_study(folder)
+    except InputError:  # the new export mends it
+        return None
+
+
+def check_not_real(session: Session, study: LoadedStudy, folder: Path) -> None:
+    """Refuse to replace tables of real workers by those of simulated ones.
+
+    Raises
+    ------
+    InputError
+        If ``folder`` has an earlier export with real workers, and those of the study are simulated.
+    """
+    earlier = _earlier_export(folder)
+    has_workers = earlier is not None and "workers" in earlier.tables and earlier.tables["workers"].rows > 0
+    if earlier is not None and has_workers and not earlier.simulated and is_simulated(session, study.id):
         raise input_fault(
-            f"this folder has the tables of study {there.study}, and not of {name}",
+            f"this folder has the tables of real workers of {earlier.study}, and those of this database are simulated",
+            path=folder,
+            cure="name another folder, or replace them with --replace-real",
+        )
+
+
+def _check_same_study(folder: Path, name: str) -> None:
+    """Refuse to replace the tables of another study."""
+    earlier = _earlier_export(folder)
+    if earlier is not None and earlier.study not in {None, name}:
+        raise input_fault(
+            f"this folder has the tables of study {earlier.study}, and not of {name}",
             path=folder,
             cure="name another folder, or move these away",
         )
@@ -416,8 +423,8 @@ def _write(
         withdrawn=int(withdrawn.sum()),
         excluded=int((workers["excluded"] == True).sum()),  # noqa: E712 - empty for those who withdrew
         validations=len(repeated),
-        consistent=sum(one.consistent for one in repeated),
-        same_option=sum(one.same_option for one in repeated),
+        consistent=sum(repeat.consistent for repeat in repeated),
+        same_option=sum(repeat.same_option for repeat in repeated),
         gaps=missing.total(),
         running=_goes_on(session, study.id, now=now),
     )

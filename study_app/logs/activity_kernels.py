@@ -44,7 +44,7 @@ something, `IDLE` where nobody did for the idle time after it.
 """
 
 KEPT, WAITS, ACT, IDLE = 1, 2, 4, 8
-"""Flags of an event: activity; waits for an action after it; action; idle after it."""
+"""Flags of an event: activity; waits for an action; action; idle after it."""
 
 
 def viewer_required(events: EventArrays, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:

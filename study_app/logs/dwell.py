@@ -37,9 +37,12 @@ from study_app.protocol.items import Item
 
 DRIFT_MS = 2_000
 SILENT_MS = 15_000
-"""Longest time in milliseconds without an event in a visible page: three heartbeats."""
+"""Longest time in ms without an event in a visible page: three heartbeats."""
 FULL = 0.99
-"""Share from which an item counts as wholly on screen; browsers round to fractions of a pixel."""
+"""Share from which an item counts as wholly visible.
+
+Browsers round to fractions of a pixel.
+"""
 ItemKey: TypeAlias = tuple[str, str]
 """Side of a text, and key of an item in it."""
 
@@ -151,7 +154,7 @@ def read_page(
 
 
 class _Screen:
-    """Which items are on screen, and what each got of the time.
+    """Items on screen, and the time that each got.
 
     Dividing every moment among many items would cost time for each; instead `_per_word_ms` grows by a moment
     over the visible words, and an item takes its visible words x growth when they change. (Words stand for
@@ -197,7 +200,7 @@ class _Screen:
         return inside
 
     def clear(self) -> None:
-        """Take everything off the screen."""
+        """Remove all items from the screen."""
         for item_key in list(self.shown):
             self._take_off(item_key)
 

@@ -40,7 +40,7 @@ was opened; the layout that came into force.
 """
 
 BEGIN, SECOND, END = range(3)
-"""Columns of `SideContent.pages`: first item, first item of the second side, and end."""
+"""Columns of `SideContent.pages`: first item, first of the second side, end."""
 
 
 class EventArrays(NamedTuple):
@@ -90,7 +90,10 @@ open.
 """
 
 SHARE, DWELL_MS, SHARE_NOW, LENGTH_NOW, SINCE = range(5)
-"""Columns of `ItemReadings.parts`: largest share, dwell time, and share, weight and growth now."""
+"""Columns of `ItemReadings.parts`.
+
+Largest share, dwell time, and share, weight and growth now.
+"""
 
 
 class ItemReadings(NamedTuple):
@@ -119,7 +122,7 @@ class ItemReadings(NamedTuple):
 
     @classmethod
     def unread(cls, events: EventArrays, shown: SideContent, layouts: int) -> "ItemReadings":
-        """Return what is known before the first event."""
+        """Return the readings before the first event."""
         items, pages = shown.weight.size, len(shown.pages)
         notes = np.zeros((items, 6), np.int64)
         notes[:, : WHOLLY_SEEN + 1] = -1

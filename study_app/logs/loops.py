@@ -172,8 +172,8 @@ def is_counted(log: Int64s, before: int, after: int, state: Int64s) -> bool:
 def divide_time(length: int, parts: Floats, page: PageState) -> None:
     """Divide a stretch of time among the items on the screen."""
     words = 0.0
-    for place in range(page.state[ON_SCREEN]):
-        words += parts[page.on_screen[place], LENGTH_NOW]
+    for index in range(page.state[ON_SCREEN]):
+        words += parts[page.on_screen[index], LENGTH_NOW]
     if words > 0:
         page.per_word_ms[0] += length / words
 
@@ -189,8 +189,8 @@ def pause(event: int, log: Int64s, notes: Int64s, broken_off: Int64s, page: Page
 def read_on(notes: Int64s, page: PageState, broken_off: Int64s) -> None:
     """Remove the items in view from those whose reading broke off."""
     kept = 0
-    for place in range(page.state[PAUSES]):
-        event = page.pauses[place]
+    for index in range(page.state[PAUSES]):
+        event = page.pauses[index]
         if notes[broken_off[event], IS_SHOWN]:
             broken_off[event] = -1
         else:
@@ -256,23 +256,23 @@ def put(item: int, shown: SideContent, notes: Int64s, parts: Floats, page: PageS
 
 
 def take_off(item: int, notes: Int64s, parts: Floats, page: PageState) -> None:
-    """Take an item off the screen and add its share of the time."""
+    """Remove an item from the screen, and add its share of the time."""
     if not notes[item, IS_SHOWN]:
         return
     notes[item, IS_SHOWN] = 0
     parts[item, DWELL_MS] += parts[item, LENGTH_NOW] * (page.per_word_ms[0] - parts[item, SINCE])
-    place, on_screen = 0, page.on_screen
-    while on_screen[place] != item:
-        place += 1
+    index, on_screen = 0, page.on_screen
+    while on_screen[index] != item:
+        index += 1
     page.state[ON_SCREEN] -= 1
-    for later in range(place, page.state[ON_SCREEN]):
+    for later in range(index, page.state[ON_SCREEN]):
         on_screen[later] = on_screen[later + 1]
 
 
 def note_screen(event: int, bounds: Int64s, notes: Int64s, parts: Floats, page: PageState) -> None:
     """Store what is visible of everything on the screen."""
-    for place in range(page.state[ON_SCREEN]):
-        note_seen(page.on_screen[place], event, bounds, notes, parts, page.state)
+    for index in range(page.state[ON_SCREEN]):
+        note_seen(page.on_screen[index], event, bounds, notes, parts, page.state)
 
 
 def note_seen(item: int, event: int, bounds: Int64s, notes: Int64s, parts: Floats, state: Int64s) -> None:
@@ -301,8 +301,8 @@ def being_read(log: Int64s, notes: Int64s, page: PageState) -> int:
     It is the one on screen first seen last, and of several the furthest.
     """
     latest, when = -1, -1
-    for place in range(page.state[ON_SCREEN]):
-        item = page.on_screen[place]
+    for index in range(page.state[ON_SCREEN]):
+        item = page.on_screen[index]
         if notes[item, FIRST_SEEN] >= 0:
             at = log[notes[item, FIRST_SEEN], PAGE_MS]
             if at > when or (at == when and item > latest):

@@ -1,4 +1,6 @@
-"""The form of event batches: which kinds there are and what each carries. Anything else is refused with a reason.
+"""Form of event batches: kinds of events, and what each carries.
+
+Anything else is refused with a reason.
 
 The descriptions here are those of the published schema (docs/events.schema.json), so they speak to whoever reads a log.
 """
@@ -55,7 +57,10 @@ class _Form(BaseModel):
 
 
 class PageEvent(_Form):
-    """What every event has: its number in the page load, kind, and the page's two clocks in milliseconds."""
+    """Common fields of events: number in the page load, kind, two clocks in ms.
+
+    The clocks are the page's own and the wall clock.
+    """
 
     n: Annotated[
         int,
@@ -66,7 +71,7 @@ class PageEvent(_Form):
     wall: WallClock
 
     def detail(self) -> dict[str, Any]:
-        """Return what the kind adds."""
+        """Return the fields of the event's own kind."""
         return {name: getattr(self, name) for name in _added_by(type(self))}
 
 
@@ -104,7 +109,7 @@ class Moment(PageEvent):
 
 
 class Sleep(PageEvent):
-    """The two clocks stepped apart: the machine slept just before, or its clock was set."""
+    """Step between the two clocks: the machine slept, or its clock was set."""
 
     kind: Literal["sleep"]
     lost_ms: Annotated[
@@ -142,7 +147,10 @@ class Scroll(PageEvent):
 
 
 class Chosen(PageEvent):
-    """choice: an option was picked, but not yet sent. submit: the form was sent with it."""
+    """Choice of an option, before or at the submission of the form.
+
+    choice: an option was picked, but not yet sent. submit: the form was sent with it.
+    """
 
     kind: Literal["choice", "submit"]
     choice: Choice
@@ -177,16 +185,22 @@ _BATCH = TypeAdapter(Batch)
 
 
 def read_batch(body: bytes) -> Batch:
-    """Read a delivery; raises `BadBatchError` with the first thing that is wrong and where it stands."""
+    """Parse a batch of events.
+
+    Raises `BadBatchError` with the first fault and its place.
+    """
     try:
         return _BATCH.validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "batch"
-        raise BadBatchError(f"{place}: {first['msg']}") from error
+        path = ".".join(str(part) for part in first["loc"]) or "batch"
+        raise BadBatchError(f"{path}: {first['msg']}") from error
 
 
 def events_schema() -> str:
-    """Return the JSON Schema of a batch, as JSON: what docs/events.schema.json and each raw export hold."""
+    """Return the JSON Schema of a batch, as JSON.
+
+    It is what docs/events.schema.json and each raw export hold.
+    """
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_BATCH.json_schema()}
     return json.dumps(schema, indent=2) + "\n"

@@ -19,7 +19,7 @@ from study_app.logs.dwell import ItemKey, LoggedEvent, is_known, server_times
 MAX_MOMENTS = 400
 """Most moments that a page is shown in, so that a replay stays readable."""
 STEPS_MS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000)
-"""Lengths of a moment in milliseconds, tried from the shortest; the last suffices for days."""
+"""Lengths of a moment in milliseconds, tried in order; the last suffices."""
 
 ACTS = frozenset(
     {"open", "layer", "choice", "submit", "leave", "visible", "hidden", "focus", "blur", "sleep", "close"}
@@ -69,7 +69,7 @@ class ScreenState:
     @property
     def shown(self) -> dict[ItemKey, float]:
         """Share on the screen of each item that is visible there."""
-        return {place: share for place, share in self.shares.items() if share > 0 and self._is_open(place)}
+        return {item: share for item, share in self.shares.items() if share > 0 and self._is_open(item)}
 
     def _is_open(self, place: ItemKey) -> bool:
         side, key = place
@@ -80,13 +80,13 @@ class ScreenState:
         detail = event.detail
         match event.kind:
             case "see":
-                place = (detail["side"], detail["item"])
-                self.shares[place] = detail["share"]
+                item_key = (detail["side"], detail["item"])
+                self.shares[item_key] = detail["share"]
                 if detail["share"] == 1:
-                    self.read.add(place)
+                    self.read.add(item_key)
             case "layer":
-                place = (detail["side"], detail["item"])
-                (self.opened.add if detail["open"] else self.opened.discard)(place)
+                item_key = (detail["side"], detail["item"])
+                (self.opened.add if detail["open"] else self.opened.discard)(item_key)
             case "open":
                 self._closed = False
                 self.width, self.height = detail["width"], detail["height"]
@@ -179,8 +179,8 @@ class PageStory:
 
     def _stretches(self) -> Iterator[tuple[str, int, int]]:
         screen = ScreenState()
-        told = zip(self.events, self.times_ms, strict=True)
-        for (before, start), (after, end) in pairwise(told):
+        timed_events = zip(self.events, self.times_ms, strict=True)
+        for (before, start), (after, end) in pairwise(timed_events):
             screen.apply_event(before)
             state = screen.state
             if after.number != before.number + 1:
@@ -198,17 +198,17 @@ class PageStory:
         screen, moments = ScreenState(), []
         for group in groups:
             before, number = screen.shown, self.events[group[0] - 1].number if group[0] else 0
-            for place in group:
-                screen.apply_event(self.events[place])
+            for index in group:
+                screen.apply_event(self.events[index])
             after = screen.shown
             moments.append(
                 ScreenMoment(
                     at_ms=self.times_ms[group[-1]],
-                    acts=tuple(self.events[place] for place in group if self.events[place].kind in ACTS),
+                    acts=tuple(self.events[index] for index in group if self.events[index].kind in ACTS),
                     changed={
-                        one: after.get(one, 0.0)
-                        for one in before | after
-                        if before.get(one) != after.get(one)
+                        item: after.get(item, 0.0)
+                        for item in before | after
+                        if before.get(item) != after.get(item)
                     },
                     shown=len(after),
                     missing=self.events[group[-1]].number - number - len(group),
@@ -219,9 +219,9 @@ class PageStory:
     def _groups(self, step_ms: int) -> list[list[int]]:
         """Return the indices of events, grouped within a step of the group's first."""
         groups: list[list[int]] = []
-        for place, time in enumerate(self.times_ms):
+        for index, time in enumerate(self.times_ms):
             if groups and time - self.times_ms[groups[-1][0]] < step_ms:
-                groups[-1].append(place)
+                groups[-1].append(index)
             else:
-                groups.append([place])
+                groups.append([index])
         return groups

@@ -210,8 +210,8 @@ def activity_rows(visits: Sequence[Visit], loops: EventKernels = PLAIN) -> tuple
     kinds = np.full(len(signs), -1, np.int64)
     away = np.full(int(signs[:, PAGE].max()) + 1, -1)
     loops.tell_activity(first, signs, away, kinds)
-    told = kinds >= 0
-    return signs[told], kinds[told]
+    is_known = kinds >= 0
+    return signs[is_known], kinds[is_known]
 
 
 def _in_order(signs: Int64s) -> Int64s:

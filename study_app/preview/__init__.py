@@ -1,4 +1,4 @@
-"""Every page of a study as workers see it: each in a copy of its own that is thrown away, reached by the simulated browser.
+"""Preview of a study: every page as workers see it, each in its own copy.
 
 In comes a study's content, out goes a WSGI app with a list of all pages. Uses `web` and `simulate`.
 """

@@ -1,4 +1,4 @@
-"""The server of a preview: a list of all pages, and every page in a copy of the study of its own.
+"""Server of a preview: a list of all pages, and every page in its own copy.
 
 Addresses of workers lead to the copy that signed them; `/p/NUMBER/` stands before those that name nobody yet.
 """
@@ -26,7 +26,7 @@ from study_app.simulate.person import DESKTOP, PHONE
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
 
-MOST_COPIES = 100
+MAX_COPIES = 100
 """Older ones are let go; a page of theirs then says that it is gone."""
 SAMPLE_REFERENCE = "0123456789ab"
 """The number of a request, on pages that have one."""
@@ -86,7 +86,7 @@ class Preview:
         return next((copy for copy, _ in reversed(list(self._opened.values()))), None)
 
     def _entered(self, number: str, path: str, environ: Environ) -> StudyCopy | None:
-        """Return a copy that is entered at its door, with the browser that is to be seen there."""
+        """Return a copy whose first page is open, with its browser."""
         opened = self._opened.get(int(number)) if number.isdigit() else None
         if opened is None:
             return None
@@ -109,7 +109,7 @@ class Preview:
         with self._lock:
             self._count = place = self._count + 1
             self._opened[place] = copy, agents.pop() if station.other_device else copy.agent
-            if len(self._opened) > MOST_COPIES:
+            if len(self._opened) > MAX_COPIES:
                 old, _ = self._opened.pop(next(iter(self._opened)))
                 old.server.database.engine.dispose()
         return redirect(f"/p/{place}{path}" if station.at_door else path, code=303)
@@ -119,7 +119,7 @@ class Preview:
         return _own(self._copies.notice(notice.key, status=notice.status, reference=reference))
 
     def _pass(self, seconds: int) -> Response:
-        """Let time pass in every copy; the page from which it was asked stays."""
+        """Advance time in every copy; the page that asked for it stays."""
         for copy, _ in list(self._opened.values()):
             copy.clock.skip(seconds)
         return make_response("", 204)
@@ -141,7 +141,10 @@ class Preview:
         return self.stations[number]
 
     def _media(self, sha256: str) -> Response:
-        """Return a picture of the study, for the pages of all copies; none that has changed since the preview began."""
+        """Serve a picture of the study for all copies.
+
+        Not one that has changed since the preview began.
+        """
         mime = self._copies.media.get(sha256)
         if mime is None:
             abort(404)
@@ -172,14 +175,14 @@ class Preview:
 
 
 def _own(response: Response) -> Response:
-    """Say what a page that comes from no copy may load."""
+    """Set the rule for what the preview's own pages may load."""
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 def _framed(start_response: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a page stand in a frame of the preview; elsewhere none may."""
+    """Allow a page to stand in a frame of the preview, and nowhere else."""
 
     def started(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
         allowed = [

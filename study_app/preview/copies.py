@@ -1,4 +1,6 @@
-"""Copies of a study to look at: each with a database, a server and a clock of its own, all in one folder that is thrown away.
+"""Copies of a study to preview, each with its own database, server and clock.
+
+All are in one folder that is deleted.
 
 A copy's clock runs on and can be put forward, so that searches and days pass at once; its walker leads a worker to a page: the simulated
 browser, answering whatever comes up to it.
@@ -42,12 +44,15 @@ from study_app.tasks.kinds import check_of
 from study_app.web.app import create_app
 from study_app.web.serving import NAME, Server, message_response
 
-MOST_PAGES = 2_000
+MAX_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""
 
 NIGHT_SECONDS = 20 * 3_600
 AWAY_SHARE = 0.4
-"""Of the days of a stream, the most that a worker stays away, so that there is a later visit to short ones too."""
+"""Largest time away as a share of a stream's days.
+
+So short streams have a later visit too.
+"""
 
 DAY_SECONDS = 86_400
 RATING = "2"
@@ -58,7 +63,9 @@ SAMPLE_ID = "1234567"
 
 
 class SkippingClock:
-    """Time for one copy of a study; an instance is called for the time, as `create_app(now=...)` wants it.
+    """Clock of one copy, called for the time.
+
+    `create_app(now=...)` takes an instance.
 
     Parameters
     ----------
@@ -76,7 +83,7 @@ class SkippingClock:
         return self._start + timedelta(seconds=self._ticks() - self._first)
 
     def skip(self, seconds: float) -> None:
-        """Let ``seconds`` pass at once."""
+        """Advance the clock by ``seconds``."""
         self._start += timedelta(seconds=seconds)
 
 
@@ -98,12 +105,15 @@ class Walker:
         self._rng = np.random.default_rng(entry.seed)
 
     def walk(self, entrance: str, wanted: Wanted) -> Page:
-        """Go from the entrance to the first page that is wanted; raises `PageError` when none is."""
+        """Go from the entrance to the first wanted page.
+
+        Raises `PageError` when there is none.
+        """
         return self.on(self._site.open(entrance), wanted)
 
     def on(self, page: Page, wanted: Wanted) -> Page:
         """Go on from a page to the first that is wanted, which may be itself."""
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             if wanted(page):
                 return page
             page = self.answer(page)
@@ -198,7 +208,10 @@ class Walker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyCopy:
-    """One copy: its server, its clock, and a worker's browser on it; ``agent`` is how that browser calls itself."""
+    """Copy of a study: its server, its clock, and a worker's browser.
+
+    ``agent`` is the browser's name for itself.
+    """
 
     app: Flask
     clock: SkippingClock
@@ -213,7 +226,7 @@ class StudyCopy:
         return server
 
     def knows(self, token: str) -> bool:
-        """Say whether a worker's token was signed here."""
+        """Return whether a worker's token was signed here."""
         try:
             self.server.signer.worker(token)
         except BadTokenError:
@@ -221,12 +234,12 @@ class StudyCopy:
         return True
 
     def pause(self) -> None:
-        """Let nobody new in."""
+        """Pause the study for new workers."""
         with transaction(self.server.database, write=True) as session:
             studies.pause(session, session.scalars(select(LoadedStudy)).one(), now=self.clock())
 
     def withdraw(self) -> None:
-        """Take back the consent of everybody who is in."""
+        """Withdraw the consent of all workers."""
         with transaction(self.server.database, write=True) as session:
             for code in session.scalars(select(Worker.withdrawal_code)).all():
                 withdraw(session, code, now=self.clock())
@@ -266,12 +279,18 @@ class Copies:
 
     @cached_property
     def media(self) -> Mapping[str, str]:
-        """Hash of each picture of the study -> its type. The copies' databases have none: there would be many of each."""
+        """Type of each picture of the study, by hash.
+
+        The copies' databases have none, since there would be many of each.
+        """
         shown = (side.media() for task in self.content.tasks for side in task.sides.values())
         return {media.sha256: media.mime for of_side in shown for media in of_side}
 
     def read_media(self, sha256: str) -> bytes:
-        """Return a picture's bytes from its file; raises `InputError` where that has changed, StopIteration where there is none."""
+        """Return a picture's bytes from its file.
+
+        Raises `InputError` where that has changed, StopIteration where there is none.
+        """
         return next(task.media[sha256] for task in self.content.tasks if sha256 in task.media)()
 
     @property
@@ -284,7 +303,7 @@ class Copies:
         return server
 
     def new(self) -> StudyCopy:
-        """Return a fresh copy into which nobody has come yet."""
+        """Return a fresh copy without workers."""
         path = self._folder / f"{next(self._numbers)}.sqlite3"
         shutil.copy(self._template, path)
         clock = SkippingClock(utc_now())
@@ -301,13 +320,16 @@ class Copies:
         )
 
     def notice(self, key: str, *, status: int, reference: str) -> Response:
-        """Return the page that says what is under ``key`` of the catalogue, as the server would."""
+        """Return the page with the text ``key`` of the catalogue, as the server would."""
         language = self.content.file.entry.tasks[0].language
         with self._app.test_request_context("/"):
             return message_response(key, status=status, language=language, reference=reference)
 
     def _twin(self, path: Path, clock: SkippingClock) -> Flask:
-        """Return the server of another database: the same routes and templates, which take long to prepare."""
+        """Return a server of another database that shares routes and templates.
+
+        They take long to prepare.
+        """
         database = open_database(_url(path))
         with transaction(database, write=True) as session:
             session.execute(delete(Setting))
@@ -328,7 +350,7 @@ class Copies:
 
 
 def _occupy(session: Session, plan: CachedStudy, task: CachedTask, *, now: datetime) -> None:
-    """Let a new worker hold and have done one place of everything in a task."""
+    """Take one place of everything in a task as a new worker, and finish it."""
     last = max(session.scalars(select(Worker.number).where(Worker.study_id == plan.id)), default=0)
     worker = Worker(
         study_id=plan.id,
@@ -343,14 +365,19 @@ def _occupy(session: Session, plan: CachedStudy, task: CachedTask, *, now: datet
     assignment = Assignment(worker_id=worker.id, task_id=task.id, started_at=now)
     session.add(assignment)
     session.flush()
-    held: list[dict[str, Any]] = [
+    units: list[dict[str, Any]] = [
         {"topic_id": topic.id, "unit": unit} for topic in task.topics for unit in topic.units or (0,)
     ]
     session.add_all(
         Slot(
-            assignment_id=assignment.id, position=position, leased_at=now, expires_at=now, done_at=now, **one
+            assignment_id=assignment.id,
+            position=position,
+            leased_at=now,
+            expires_at=now,
+            done_at=now,
+            **unit_ids,
         )
-        for position, one in enumerate(held, start=1)
+        for position, unit_ids in enumerate(units, start=1)
     )
     session.flush()
 

@@ -122,7 +122,7 @@ def _of_task(content: StudyContent, number: int) -> Iterator[PageRecipe]:
 
 
 ONE_PAGE: dict[AnswerPage, str] = {"vote": "Votes", "rate": "Ratings", "questions": "Questions"}
-"""Name of each kind of answer page of which one is enough to preview."""
+"""Name of each kind of answer page that is previewed once."""
 
 
 def _pages(task: TaskContent) -> Iterator[tuple[str, str, int]]:
@@ -182,10 +182,10 @@ def _ends(content: StudyContent) -> Iterator[PageRecipe]:
 
 
 def _can_be_full(content: StudyContent) -> bool:
-    held = [
+    held_tasks = [
         capacity for task in content.tasks if (capacity := kind_of(task.entry).capacity(task)) is not None
     ]
-    return bool(held) and all(capacity.workers is not None for capacity in held)
+    return bool(held_tasks) and all(capacity.workers is not None for capacity in held_tasks)
 
 
 def _has_check(task: TaskEntry) -> bool:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 System = TypeVar("System")
 """A system as the caller names it: by row or by name."""
 EXCLUSION_RULE = 2
-"""Version of `exclusion_reasons`, stored beside every result. Version 1 judged each task separately."""
+"""Version of `exclusion_reasons`, stored beside every result.
+
+Version 1 judged each task separately.
+"""
 MIN_VALIDATIONS = 3
 """Fewest repeats from which a worker's consistency is judged."""
 
@@ -208,7 +211,10 @@ def _is_short(pairs: Sequence[tuple[float, float]]) -> bool:
 
 
 MIN_DECISION_SECONDS = 3.0
-"""Seconds below which an answer counts as hurried; `study check` assumes this for an answer without reading."""
+"""Seconds below which an answer counts as hurried.
+
+`study check` assumes this for an answer without reading.
+"""
 MIN_TIMED = 3
 """Fewest timed judgments from which a worker's hurry is judged."""
 HURRIED_SHARE = 0.5
@@ -272,7 +278,10 @@ def flags_by_worker(preferences: "pd.DataFrame") -> Mapping[str, Mapping[str, bo
 VISIT_GAP_SECONDS = 60
 """Longest gap between activities of one visit, in seconds of wall-clock time."""
 LATENESS_CLASSES = 4
-"""Number of classes of lateness (0, 1, 2, 3 or more visits); each gets as many questions."""
+"""Number of classes of lateness (0, 1, 2, 3 or more visits).
+
+Each gets as many questions.
+"""
 VISIT_GAP = timedelta(seconds=VISIT_GAP_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""Pure: what is shown as a run of items: the order in which it is read, and how far that went.
+"""Runs of items: order of reading, and depth; pure.
 
 Every length is in counted characters, as the metric counts them. The order is that of the trailtext: the first
 layer, with the second layer of every link that was opened right after its link.
@@ -44,7 +44,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextStop:
-    """How far one text was read; see `text_stop`."""
+    """Depth to which one text was read; see `text_stop`."""
 
     chars_read: float
     chars_least: int
@@ -56,7 +56,10 @@ class TextStop:
 
 
 def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[Item]:
-    """Yield the text as it was read; ``opened`` are the keys of the links that were opened at some time."""
+    """Yield the text as read.
+
+    ``opened`` are the keys of the links that were opened at some time.
+    """
     return (item for item in items if item.layer is None or item.layer in opened)
 
 
@@ -66,7 +69,7 @@ def text_stop(
     opened: AbstractSet[str],
     tops: AbstractSet[str] = frozenset(),
 ) -> TextStop:
-    """Say how far a text was read.
+    """Return the depth to which a text was read.
 
     Parameters
     ----------
@@ -89,13 +92,13 @@ def text_stop(
         place of the furthest item seen, from 1, of ``places``.
     """
     chars_read, least, before, last_share, is_alone = 0.0, 0, 0, 1.0, False
-    place = place_read = 0
-    for place, item in enumerate(reading_order(items, opened), start=1):
+    position = place_read = 0
+    for position, item in enumerate(reading_order(items, opened), start=1):
         if item.key in tops:
             least = before
         last_share = shares.get(item.key, 0.0)
         if last_share > 0:
-            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, place
+            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, position
         before += item.chars
     return TextStop(
         chars_read=chars_read,
@@ -104,5 +107,5 @@ def text_stop(
         reached_end=last_share == 1.0,
         opened=len(opened),
         place_read=place_read,
-        places=place,
+        places=position,
     )

@@ -1,4 +1,6 @@
-"""Pure: what a system shows of a topic, as pages, logs, crowds and exports read it: a side is blocks, and is known by its digest.
+"""Side of a system for a topic: blocks, known by a digest; pure.
+
+Pages, logs, crowds and exports read it.
 
 A value here knows nothing of who made it: names of systems are never in a side, so whoever has one may send it to a browser, but for
 the ids of its blocks and the paths of its media.
@@ -14,24 +16,27 @@ from metrics.summaries.trailtext import counted_chars
 from study_app.protocol.items import WITHOUT_SPACES, Item
 
 WORDS_PER_SECOND = 4.0
-"""Silent reading of English: near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019)."""
+"""Silent reading speed of English.
+
+Near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019).
+"""
 
 CHARS_PER_SECOND = 6.0
 """Silent reading of Japanese; assumed."""
 
 LOOK_SECONDS = 5.0
-"""Looking at a picture, or at anything else without words that does not say how long it lasts; assumed.
+"""Seconds to look at a picture or at media of unknown length; assumed.
 
 When time is shared, it counts as the words read in that time.
 """
 
 UNSEEN = frozenset({"key", "id", "words", "chars", "alt"})
-"""Fields of a block that nobody sees, or that follow from others."""
+"""Invisible fields of a block, and those that follow from others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """A picture, sound or other file that a block shows; its bytes are kept elsewhere, by ``sha256``.
+    """Picture, sound or other file of a block; its bytes are kept by ``sha256``.
 
     Attributes
     ----------
@@ -63,7 +68,7 @@ class Media:
 
 
 class ListPlace(NamedTuple):
-    """The list in which a block is an item: its number in the text, its tag, and the number that its first item has."""
+    """List of a block: its number in the text, tag, and number of the first item."""
 
     number: int
     tag: str
@@ -72,7 +77,7 @@ class ListPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One thing that is shown: an iUnit, a link, a push, an entry, a part of an answer, a picture.
+    """Displayed thing: iUnit, link, push, entry, part of an answer, or picture.
 
     Attributes
     ----------
@@ -148,16 +153,19 @@ class Block:
 
     @property
     def is_visible(self) -> bool:
-        """Whether there is anything of it to see."""
+        """True if something of the block can be seen."""
         return bool(self.text.strip() or self.title.strip() or self.html or self.media)
 
     def seconds(self, language: str) -> float:
-        """Return how long it takes to read or to look at, with all that is inside."""
+        """Return the time to read or look at the block, with its inside."""
         own = self.weight(language) / _in_a_second(language)
         return own + sum(block.seconds(language) for block in self.inside)
 
     def weight(self, language: str) -> float:
-        """Return its words, in Japanese its characters; what is looked at or heard counts as the words that are read in that time."""
+        """Return its words, in Japanese its characters.
+
+        Media count as the words that are read in their time.
+        """
         length = self.chars if language in WITHOUT_SPACES else self.words
         if self.media is None:
             return length
@@ -165,7 +173,10 @@ class Block:
         return length + lasts * _in_a_second(language)
 
     def item(self, language: str, layer: str | None = None) -> Item:
-        """Return it as something that can be read; ``layer`` is the key of the link inside of which it stands."""
+        """Return the block as an item to read.
+
+        ``layer`` is the key of the link that contains it.
+        """
         return Item(
             key=self.key,
             id=self.id,
@@ -177,7 +188,7 @@ class Block:
         )
 
     def visible(self) -> dict[str, Any]:
-        """Return what can be seen of it, as JSON."""
+        """Return the visible content as JSON."""
         seen = {name: value for name, value in self.json().items() if name not in UNSEEN}
         if self.inside:
             seen["inside"] = [block.visible() for block in self.inside]
@@ -196,7 +207,10 @@ _DEFAULTS = {field.name: field.default for field in fields(Block)}
 
 
 def text_block(text: str, *, key: str, id: str, kind: str, title: str = "", **more: Any) -> Block:  # noqa: A002 - the block's field
-    """Return a block of words, title and text counted as the metrics count them; ``more`` are further fields of it."""
+    """Return a block of words, counted as the metrics count them.
+
+    Title and text are counted; ``more`` are further fields.
+    """
     counted = {
         "words": len(title.split()) + len(text.split()),
         "chars": counted_chars(title) + counted_chars(text),
@@ -206,7 +220,7 @@ def text_block(text: str, *, key: str, id: str, kind: str, title: str = "", **mo
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one system shows of one topic: blocks, in reading order."""
+    """Content of one system for one topic: blocks, in reading order."""
 
     blocks: tuple[Block, ...]
 
@@ -220,14 +234,17 @@ class Side:
         return {"blocks": [block.json() for block in self.blocks]}
 
     def layers(self) -> Iterator[tuple[Block, str | None]]:
-        """Yield each block with the key of the link inside of which it stands: all that is inside right after its link."""
+        """Yield each block with the key of the link that contains it.
+
+        The inside of a link comes right after it.
+        """
         for block in self.blocks:
             yield block, None
             yield from ((below, block.key) for below in block.inside)
 
     @property
     def is_visible(self) -> bool:
-        """Whether it shows anything."""
+        """True if something of the side can be seen."""
         return any(block.is_visible for block, _ in self.layers())
 
     def texts(self) -> Iterator[str]:
@@ -239,15 +256,17 @@ class Side:
         return (block.media for block, _ in self.layers() if block.media is not None)
 
     def items(self, language: str) -> tuple[Item, ...]:
-        """Return what can be read or looked at, in reading order."""
+        """Return the items to read or look at, in reading order."""
         return tuple(block.item(language, layer) for block, layer in self.layers())
 
     def seconds(self, language: str) -> float:
-        """Return how long it takes to read and look at, all its layers."""
+        """Return the time to read and look at all layers."""
         return sum(block.seconds(language) for block in self.blocks)
 
     def digest(self, topic: str) -> str:
-        """Return the id by which a side of a topic is known: SHA-256 of all that is visible, the same in every process.
+        """Return the id of a side of a topic: SHA-256 of all visible content.
+
+        The same in every process.
 
         Words, titles, addresses, marks, minutes, time windows and hashes of media are in it; ids and words that stand for a picture
         are not. Two systems that show the same of a topic have one digest.

@@ -26,10 +26,10 @@ class Step:
 def step_of(path: str) -> Step:
     """Return the step of a path below a worker's address, the inverse of `Step.path`."""
     parts = path.split("/")
-    place = next(place for place, part in enumerate(parts) if not part.isdigit())
-    before, after = [int(part) for part in parts[:place]], [int(part) for part in parts[place + 1 :]]
+    index = next(index for index, part in enumerate(parts) if not part.isdigit())
+    before, after = [int(part) for part in parts[:index]], [int(part) for part in parts[index + 1 :]]
     task, query = (*before, 0, 0)[:2]
-    return Step(parts[place], task, query, after[0] if after else 0)
+    return Step(parts[index], task, query, after[0] if after else 0)
 
 
 CONSENT = Step("consent")

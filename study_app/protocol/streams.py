@@ -1,4 +1,4 @@
-"""Pure: a system's updates about one event, as a value that can be asked quickly, however long it is."""
+"""Updates of a system about one event, with fast queries; pure."""
 
 import re
 from bisect import bisect_right
@@ -14,7 +14,7 @@ SIDE = "stream"
 """The side that events of a stream page name."""
 
 Nuggets: TypeAlias = tuple[tuple[str, float], ...]
-"""Nuggets of an update, each with the time at which it became known, in seconds since 1970."""
+"""Nuggets of an update, each with the time in s since 1970 at which it was known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class UpdateStream:
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "UpdateStream":
-        """Return a stream from its JSON, as `study_app.store.task_models.StoredStream` holds it."""
+        """Return a stream from the JSON of `task_models.StoredStream`."""
         return cls(
             start=content["start"],
             end=content["end"],
@@ -60,7 +60,10 @@ class UpdateStream:
         return (update.text for update in self.updates)
 
     def newest_index(self, at: float) -> int:
-        """Return the place of the newest update there is at ``at`` seconds since 1970; 0 for none."""
+        """Return the position of the newest update at ``at`` seconds since 1970.
+
+        0 for none.
+        """
         return bisect_right(self.updates, at, key=_came_at)
 
     def update(self, place: int) -> Block:
@@ -76,7 +79,7 @@ class UpdateStream:
         return self.nuggets[place - 1]
 
     def items(self, first: int, last: int, language: str) -> tuple[Item, ...]:
-        """Return the items of a page that shows the places from ``first`` to ``last``, in the order it shows them."""
+        """Return the items of positions ``first`` to ``last``, in the order displayed."""
         shown = self.updates[first - 1 : last] if first else ()
         return tuple(update.item(language) for update in reversed(shown))
 

@@ -1,4 +1,4 @@
-"""The report: what `prefcal agree` and `prefcal fit` wrote, as one HTML page, its figures and its tables.
+"""Report: results of `prefcal agree` and `prefcal fit` as one HTML page.
 
 In comes a folder (`folder.read_material`); out go report.html, figures as SVG and PDF, tables as CSV, some as LaTeX
 (`build.write_report`). `parts` put the files into sentences, figures and tables, `page` holds these as documented values,

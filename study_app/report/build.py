@@ -1,4 +1,4 @@
-"""From a folder to its report: the page, its figures and its tables."""
+"""Building of the report from a folder: page, figures and tables."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ INDEX = "captions.csv"
 OWN_NAME = re.compile(r"[\w.-]+")
 SIGNATURE = b"<footer>Written by prefcal "
 SIGNED_BYTES = 1_000
-"""At the end of a page, where its signature stands."""
+"""Length in bytes of the end of a page in which its signature stands."""
 
 
 def write_report(
@@ -41,7 +41,9 @@ def write_report(
     report_style: ReportStyle | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> Path:
-    """Write the report of a folder into it: figures, tables and, last, report.html, whose path is returned.
+    """Write the report of a folder into it, and return the path of report.html.
+
+    Figures and tables are written first, the page last.
 
     Figures and tables of an earlier report that this one has no more are deleted.
 
@@ -75,7 +77,7 @@ def write_report(
 
 
 def is_own_page(path: Path) -> bool:
-    """Say whether a file is a page that `write_report` wrote, by any version of prefcal."""
+    """Return whether a file is a report page of any version of prefcal."""
     if not path.is_file():
         return False
     with path.open("rb") as page:
@@ -84,7 +86,9 @@ def is_own_page(path: Path) -> bool:
 
 
 def write_section(section: Section, folder: str | Path, *, report_style: ReportStyle | None = None) -> None:
-    """Write the figures of one section, as SVG and PDF, and its tables for papers, as LaTeX, into a folder that is there.
+    """Write the figures and the paper's tables of one section into a folder.
+
+    Figures are SVG and PDF, tables LaTeX. The folder must exist.
 
     Raises
     ------
@@ -103,7 +107,10 @@ def write_section(section: Section, folder: str | Path, *, report_style: ReportS
 
 
 def build_report(material: ReportInputs) -> Report:
-    """Put everything that a folder holds into words, tables and figures, in the order of a paper; nothing is drawn yet."""
+    """Build the texts, tables and figures of a folder, in the order of a paper.
+
+    Nothing is drawn yet.
+    """
     results = list(task_results(material))
     ranked = list(ranking_sections(material.ranking))
     streams = list(stream_sections(material))
@@ -187,7 +194,7 @@ def _csv(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _write_all(folder: Path, files: dict[str, str | bytes]) -> None:
-    """Write files into a folder and delete those that an earlier report wrote there and this one does not."""
+    """Write files into a folder, and delete obsolete ones of an earlier report."""
     try:
         folder.mkdir(exist_ok=True)
         for name in _earlier(folder):

@@ -1,4 +1,4 @@
-"""What a report is made from: everything that a folder holds; what is missing is None."""
+"""Inputs of a report: the contents of a folder; missing ones are None."""
 
 import json
 from collections.abc import Mapping
@@ -24,10 +24,12 @@ from calibration.fit.fit_files import FitPlots, read_fit_plots, read_quality
 from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
 from calibration.tables.files import read_tables, tables_sha256
+from calibration.tables.people import people_tables
 from calibration.tables.study_json import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes, check_unchanged
+from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.files import check_unchanged
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
 from study_app.report.pictures import with_pictures
@@ -87,13 +89,16 @@ class ReportInputs:
 
     @property
     def has_study(self) -> bool:
-        """Whether there is anything of a study, besides a sweep."""
-        found = (self.agreement, self.ranking, self.model)
-        return bool(self.tables) or any(one is not None for one in found)
+        """True if the folder has results of a study, besides a sweep."""
+        results = (self.agreement, self.ranking, self.model)
+        return bool(self.tables) or any(result is not None for result in results)
 
     @property
     def simulated(self) -> bool:
-        """Whether the workers were simulated: study.json says so, or the truth lies in the folder."""
+        """True if the workers were simulated.
+
+        By study.json, or by the truth in the folder.
+        """
         return self.truth is not None or (self.study is not None and self.study.simulated)
 
 
@@ -118,7 +123,7 @@ def read_material(folder: str | Path) -> ReportInputs:
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
-    tables_there = read_tables(tables) if tables.is_dir() else {}
+    tables_there = people_tables(read_tables(tables) if tables.is_dir() else {})
     material = ReportInputs(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
@@ -157,7 +162,10 @@ def _scored(tables: Path, study: StudyRecord | None, model: UserModel | None) ->
 
 
 def _first_there(beside: Path, recorded: object) -> Path:
-    """Return what lies in the folder, else what the agreement was made from, as it is seen from there, if it is still there."""
+    """Return the file in the folder, else the file that the agreement was made from.
+
+    The latter if it still exists, as seen from the folder.
+    """
     used = beside.parent / recorded if isinstance(recorded, str) else beside
     return beside if beside.exists() or not used.exists() else used
 

@@ -1,6 +1,6 @@
-"""What the report page shows: values already in words, numbers as it writes them, and the HTML it is rendered to.
+"""Report page as values: texts, formatted numbers, figures, and the HTML.
 
-A drawing is made when it is wanted.
+A drawing is made only when it is rendered.
 """
 
 import math
@@ -88,7 +88,7 @@ class ReportTable:
 
     @property
     def words(self) -> frozenset[int]:
-        """Number of each column that is aligned to the left: the first, and those that hold words and not numbers."""
+        """Indices of the columns aligned to the left: the first, and those of words."""
         numberless = {DASH, NO_INTERVAL, UNTOLD, NONE}
         return frozenset(
             column
@@ -99,7 +99,10 @@ class ReportTable:
 
 
 Column: TypeAlias = tuple[str, Callable[..., str], *tuple[str, ...]]
-"""Head of a column, what writes its cells, and the keys of a row whose values it is given; the whole row without keys."""
+"""Head of a column, formatter of its cells, and the keys of their values.
+
+Without keys the formatter gets the whole row.
+"""
 
 
 def to_table(
@@ -158,7 +161,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
-    """What a reader sees first.
+    """First screen of a report.
 
     Attributes
     ----------
@@ -177,7 +180,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The whole page: everything that the template `report/report.html` is rendered from.
+    """Whole report, as the template `report/report.html` needs it.
 
     Attributes
     ----------
@@ -239,7 +242,7 @@ def render(report: Report, report_style: ReportStyle, drawings: Mapping[str, Ren
 DASH = "–"
 MINUS = "−"
 NARROW = "\u202f"
-"""A narrow space that no line is broken at: between thousands, and before the per cent sign."""
+"""Narrow no-break space, between thousands and before the percent sign."""
 NO_INTERVAL = "no interval"
 UNTOLD = "cannot be told"
 """In place of an interval that leaves everything open."""
@@ -263,7 +266,10 @@ def percent_interval(low: float | None, high: float | None) -> str:
 
 
 def points(difference: float | None) -> str:
-    """`+3.6`: percentage points with their sign, `0.0` for none, a dash where undefined."""
+    """Format percentage points with their sign, as in `+3.6`.
+
+    `0.0` for none, a dash where undefined.
+    """
     if _undefined(difference):
         return DASH
     shown = f"{100 * difference:+.1f}"  # type: ignore[operator]
@@ -283,7 +289,10 @@ def p_value(p: float | None) -> str:
 
 
 def quantity(value: float | None, digits: int = 3) -> str:
-    """Three significant digits, thousands separated; `∞` for an infinite one, a dash for none."""
+    """Format a number to three significant digits, with thousands separated.
+
+    `∞` for an infinite one, a dash for none.
+    """
     if value is None or math.isnan(value):
         return DASH
     if math.isinf(value):
@@ -348,7 +357,9 @@ def stretch(
     before: str = "",
     after: str = "",
 ) -> str:
-    """`at α = 0.50`, `from α = 0.50 to 0.60`, or `in several places from α = 0.20 to 0.60` where others lie between.
+    """Format a range of a parameter, as in `from α = 0.50 to 0.60`.
+
+    `at α = 0.50` for one value; `in several places from α = 0.20 to 0.60` where others lie between.
 
     Parameters
     ----------
@@ -361,8 +372,8 @@ def stretch(
     before, after : str
         What stands around the values.
     """
-    places = [place for place, is_meant in enumerate(chosen) if is_meant]
-    first, last = (f"{shown(values[place])}" for place in (places[0], places[-1]))
+    places = [index for index, is_meant in enumerate(chosen) if is_meant]
+    first, last = (f"{shown(values[index])}" for index in (places[0], places[-1]))
     if len(places) == 1:
         return f"at {before}{first}{after}"
     gaps = "" if places[-1] - places[0] == len(places) - 1 else "in several places "

@@ -1,4 +1,4 @@
-"""Pictures that people judged, small, within the one file of a report: read from the files of the study, where these are still the same."""
+"""Small judged pictures within a report, from the unchanged files of the study."""
 
 import hashlib
 from base64 import b64encode
@@ -12,13 +12,13 @@ from PIL import Image, ImageOps
 
 from calibration.tables.study_json import StudyRecord
 
-MOST_PIXELS = 320
-"""Of the longer side; a page shows it in half of that."""
+MAX_PIXELS = 320
+"""Largest longer side in pixels; a page displays it at half of that."""
 QUALITY = 75
 
 
 class PictureCell(str):
-    """The words for a picture, as tables write them; on the page the picture stands above them."""
+    """Words for a picture as tables write them; on the page below the picture."""
 
     __slots__ = ("address",)
     address: str
@@ -38,7 +38,9 @@ class PictureCell(str):
 def with_pictures(
     disagreements: pd.DataFrame | None, media: pd.DataFrame | None, study: StudyRecord | None, tables: Path
 ) -> pd.DataFrame | None:
-    """Return disagreements with a `PictureCell` wherever a text stands for a picture whose file is still that of the study.
+    """Replace texts that stand for pictures by `PictureCell` in disagreements.
+
+    Only where the file is still that of the study.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def with_pictures(
 
 
 def _small(path: Path, sha256: object) -> bytes | None:
-    """Return a picture as a small JPEG, None where the file is not there any more, or another."""
+    """Return a picture as a small JPEG, or None where its file has changed."""
     try:
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != sha256:
@@ -81,7 +83,7 @@ def _small(path: Path, sha256: object) -> bytes | None:
             upright = ImageOps.exif_transpose(image).convert("RGBA")
     except (OSError, ValueError, SyntaxError):
         return None
-    upright.thumbnail((MOST_PIXELS, MOST_PIXELS))
+    upright.thumbnail((MAX_PIXELS, MAX_PIXELS))
     paper = Image.new("RGB", upright.size, "white")
     paper.paste(upright, mask=upright.getchannel("A"))
     stream = BytesIO()

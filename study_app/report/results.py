@@ -1,4 +1,4 @@
-"""The agreement of one task, as the report asks for it: rows by measure and convention, and measures in words."""
+"""Agreement of one task: rows by measure and convention, and names in words."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,10 @@ SOURCES = {
     "M@grid": "of highest agreement",
 }
 PLACES = {"study_file": "in the study file", "analysis": "at analysis"}
-"""Column ``named`` of comparisons.csv -> where that is; others were made by default, or nobody knows."""
+"""Words for where a comparison was named, by column ``named``.
+
+Others were made by default, or that is unknown.
+"""
 PARTS = {
     "": "",
     "first layer only": ", first layer only",
@@ -38,16 +41,22 @@ PARTS = {
     "fitted P": ", intents as voted by these workers",
 }
 Row: TypeAlias = "pd.Series[object]"
-FEWEST_FOR_BAND = 5
-"""Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""
-FEWEST_RANKED = 6
-"""Systems from which a rank correlation says anything: of four, one in 24 orders is the very same by chance."""
+MIN_BAND_QUERIES = 5
+"""Fewest queries for a band of a curve.
+
+From fewer, it is narrow wherever these happen to be alike.
+"""
+MIN_RANKED_SYSTEMS = 6
+"""Fewest systems for a meaningful rank correlation.
+
+Of four, one in 24 orders is equal by chance.
+"""
 TOO_FEW = "too few to say"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskResult:
-    """What was found for one task.
+    """Agreement results of one task.
 
     Attributes
     ----------
@@ -81,14 +90,17 @@ class TaskResult:
 
     @property
     def topics_counted(self) -> str:
-        """`8 queries`, or `8 topics` where nobody asked anything."""
+        """Number of queries or topics in words, as in `8 queries`.
+
+        Topics where nobody was asked.
+        """
         row = self.row(self.main)
         words = ("topic", "topics") if row["family"] in STREAM_FAMILIES else ("query", "queries")
         return pluralise(row["queries"], *words)
 
     @property
     def main(self) -> str:
-        """The first measure of the table, which stands for the task where every measure has the same numbers."""
+        """First measure of the table, which stands for all where all are equal."""
         return self.measures[0]
 
     @property
@@ -108,18 +120,18 @@ class TaskResult:
 
     @property
     def things(self) -> tuple[str, str]:
-        """What pairs are of, singular and plural: systems, or items of a topic."""
+        """Noun of the judged things, singular and plural: systems, or items."""
         return judged_things(self.pairs) if len(self.pairs) else ("system", "systems")
 
     @property
     def ceiling_is_of_fewer(self) -> bool:
-        """Whether the ceilings are of fewer pairs than the agreements."""
+        """True if the ceilings are of fewer pairs than the agreements."""
         row = self.row(self.main)
         return not row["no_ceiling"] and int(row["pairs_there"]) < int(row["pairs"])
 
     @property
     def named_comparisons(self) -> list[Row]:
-        """The comparisons that were named, the primary one first, from the view of `asked` where it is in them."""
+        """Named comparisons, the primary first, seen from `asked` where it takes part."""
         if self.comparisons.empty:
             return []
         rows = self.comparisons[self.comparisons["named"].isin(PLACES)]
@@ -127,7 +139,7 @@ class TaskResult:
 
     @property
     def fitted(self) -> str | None:
-        """The measure with fitted parameters that may fairly be shown beside the main one; None without one."""
+        """Measure with fitted parameters, fairly comparable with the main one, or None."""
         fair = self.rows[
             (self.rows["role"] == VariantRole.FITTED)
             & self.rows["fit"].isin(FAIR_FITS)
@@ -141,19 +153,22 @@ class TaskResult:
 
     @property
     def of_two(self) -> str:
-        """What the pairs of the ceilings have: votes of two people, or two votes where nobody knows whose they are."""
+        """Description of what the ceilings compare: two people, or two votes.
+
+        Votes where it is unknown whose they are.
+        """
         is_known = not pd.isna(self.row(self.main)["workers"])
         return "the votes of two people or more" if is_known else "two votes or more"
 
     @property
     def fair(self) -> pd.DataFrame:
-        """The rows of the leading convention that were not fitted in sample, the highest agreement first."""
+        """Rows of the leading convention not fitted in sample, the highest first."""
         fair = self.rows[(self.rows["ties"] == self.ties) & (self.rows["fit"] != ParameterOrigin.IN_SAMPLE)]
         return fair.sort_values("agreement", ascending=False, kind="stable")
 
     @property
     def best(self) -> list[str]:
-        """The measures of highest agreement, those fitted in sample left out; several where they are equal."""
+        """Measures of highest agreement not fitted in sample; several if equal."""
         fair = self.fair
         return list(fair[fair["agreement"] == fair["agreement"].max()]["measure"])
 
@@ -163,7 +178,9 @@ class TaskResult:
         return self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)].iloc[0]
 
     def comparison(self, measure: str, against: str | None = None) -> "Row | None":
-        """Return the comparison of a measure with another, by default the main one; None where there is none.
+        """Return the comparison of a measure with another, or None.
+
+        By default with the main one.
 
         Where the study compared the other one with the measure, the signs are turned.
         """
@@ -178,7 +195,7 @@ class TaskResult:
         return _turned(rows.iloc[0]) if len(rows) else None
 
     def in_words(self, measure: str) -> str:
-        """Say what a measure is; its name where there is nothing to add."""
+        """Describe a measure; its name where there is nothing to add."""
         row = self.row(measure)
         if row["family"] != SUMMARIES or pd.isna(row["patience_chars"]):
             return measure
@@ -226,5 +243,5 @@ def _of_task(frame: pd.DataFrame | None, task: object) -> pd.DataFrame:
 
 
 def over_few(systems: int) -> str:
-    """Return what is put behind a rank correlation over too few systems; nothing behind others."""
-    return f" ({pluralise(systems, 'system')}, {TOO_FEW})" if systems < FEWEST_RANKED else ""
+    """Return the remark on a rank correlation over too few systems, or nothing."""
+    return f" ({pluralise(systems, 'system')}, {TOO_FEW})" if systems < MIN_RANKED_SYSTEMS else ""

@@ -1,4 +1,4 @@
-r"""Tables of the report as files: as CSV for machines, and as LaTeX for ``\input`` in a paper.
+r"""Files of the report's tables: CSV for machines, LaTeX for ``\input``.
 
 Both hold what the page shows, rounded as it is there. Full precision stands in the files of `prefcal agree`.
 """
@@ -10,7 +10,10 @@ import pandas as pd
 from study_app.report.page import DASH, MINUS, NARROW, NO_INTERVAL, UNTOLD, ReportTable
 
 LONG_CHARS, WORD_CHARS = 24, 16
-"""Columns with longer cells are paragraphs in LaTeX, where none of their words is so long that it would leave its line."""
+"""Lengths above which a LaTeX column becomes a paragraph, or must not.
+
+Columns with longer cells are paragraphs, unless one of their words would leave its line.
+"""
 PERCENT = f"{NARROW}%"
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -43,12 +46,18 @@ _NUMBER = re.compile(r"[+-]?[\d.]+")
 
 
 def escaped(text: str) -> str:
-    """Return a text with everything escaped that LaTeX would read as a command, or as something to be drawn together."""
+    """Escape everything in a text that LaTeX would read as a command.
+
+    Also characters that it would draw together.
+    """
     return re.sub(r"-(?=-)", "-\0", text.replace("\0", "")).translate(_ESCAPES)
 
 
 def latex_text(table: ReportTable) -> str:
-    r"""Return a table for ``\input``, its note below it; one that is too large for the page is made smaller as a whole."""
+    r"""Return a table for ``\input``, with its note below.
+
+    One too large for the page is scaled down as a whole.
+    """
     cells = {column: [row[column] for row in table.rows] for column in table.words}
     long = {
         column
@@ -87,7 +96,9 @@ def latex_text(table: ReportTable) -> str:
 
 
 def csv_text(table: ReportTable) -> str:
-    """Return a table as CSV with plain numbers: no thousands marks, no per cent signs, nothing for a dash or a missing interval.
+    """Return a table as CSV with plain numbers.
+
+    No thousands separators, no percent signs, nothing for a dash or a missing interval.
 
     A column of percentages says so in its header.
     """

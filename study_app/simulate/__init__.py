@@ -1,4 +1,4 @@
-"""A simulated crowd: people with known parameters who go through a study over its real HTTP routes.
+"""Simulated crowd: people with known parameters in a study over HTTP.
 
 `truth` says what they are like, `world` what they can know of the material, `mind` how a person reads and decides, `person` and
 `follower` how one lives, `crowd` lets many of them live at once on a `site`, the browser with its clock; `connection` is its HTTP, `trial` the server they come to.

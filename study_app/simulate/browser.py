@@ -1,8 +1,6 @@
-"""The study as a browser meets it, and the clocks on which a crowd lives.
+"""Simulated browser: pages, forms, event logs, and the clocks of a crowd.
 
-The clocks on which a crowd lives: one that stands still until it is told to go on, and that of the machine.
-
-The study as a browser meets it: pages and forms over HTTP, and what the browser logs of a page while it is read.
+A clock stands still until it is advanced, or is the machine's. A log has the events of a page while it is read.
 """
 
 import hashlib
@@ -24,20 +22,22 @@ from study_app.store.tokens import Now, utc_now
 
 
 class CrowdClock(Protocol):
-    """What people who act one after the other need of a clock."""
+    """Clock of simulated people who act one after another."""
 
     def __call__(self) -> datetime:
         """Return the time, aware and in UTC."""
 
     def go_to(self, time: datetime, /) -> None:
-        """Let it be ``time``; nothing for a time that is past."""
+        """Set the clock to ``time``, unless it is past."""
 
     def after(self, seconds: float, /) -> datetime:
         """Return the time ``seconds`` from now."""
 
 
 class VirtualClock:
-    """Time for a simulated study; an instance is called for the time, as `create_app(now=...)` wants it.
+    """Clock of a simulated study, called for the time.
+
+    `create_app(now=...)` takes an instance.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class VirtualClock:
         return self._now
 
     def go_to(self, time: datetime) -> None:
-        """Move on to ``time``; a time already past changes nothing, as time never runs back."""
+        """Set the clock to ``time``, unless it is past."""
         self._now = max(self._now, time)
 
     def after(self, seconds: float) -> datetime:
@@ -62,7 +62,7 @@ class VirtualClock:
 
 
 class WallClock:
-    """The machine's clock: whoever goes to a time waits for it.
+    """Clock of the machine; going to a time waits for it.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ BEAT_MS = 5_000
 
 
 def _finder(path: str) -> Callable[..., Any]:
-    """Return what finds what an XPath says, made ready once: pages are many."""
+    """Compile an XPath expression, once for all pages."""
     return XPath(path)
 
 
@@ -124,7 +124,7 @@ class PageError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """An iUnit, a link, a push, a ranked entry or a picture as it stands on a pair page.
+    """Block on a pair page: iUnit, link, push, ranked entry or picture.
 
     ``second`` is the layer below a link, ``at`` the time of a push, ``media`` the hash of a picture or sound.
     """
@@ -137,7 +137,10 @@ class Element:
 
     @property
     def shown(self) -> tuple[Any, ...]:
-        """What can be seen, for comparison with what a system made: of a picture itself, not the words around it."""
+        """Visible content, comparable with a system's own.
+
+        Of a picture itself, not of the words around it.
+        """
         below = tuple(item.shown for item in self.second or ())
         return (self.key, self.text if self.media is None else self.media, self.at, below)
 
@@ -161,7 +164,10 @@ class UpdateOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A form: where it goes, its hidden fields, and the (value, label) of each radio button and box by name."""
+    """Form of a page: address, hidden fields, and choices.
+
+    Choices are (value, label) of each radio button and box, by field.
+    """
 
     action: str
     hidden: dict[str, str]
@@ -177,7 +183,10 @@ class Page:
 
     @property
     def step(self) -> str:
-        """The kind of page: consent, choose, search, vote, pair, finish, done, or the last word of the path."""
+        """Kind of page: consent, choose, search, vote, pair, finish, done, or another.
+
+        Others are the last word of the path.
+        """
         words = [word for word in urlsplit(self.url).path.split("/") if word and not word.isdigit()]
         return words[-1] if words else ""
 
@@ -199,11 +208,14 @@ class Page:
 
     @property
     def events_url(self) -> str:
-        """Where events go."""
+        """Address to which events are sent."""
         return urljoin(self.url, str(self.html.body.get("data-events", "")))
 
     def marked(self, attribute: str) -> HtmlElement:
-        """Return the element that has ``attribute``; raises `PageError` when there is none."""
+        """Return the element that has ``attribute``.
+
+        Raises `PageError` when there is none.
+        """
         nodes = _with(attribute)(self.html)
         if not nodes:
             raise PageError(f"{self.url}: nothing on this page has {attribute}: {self._start()}")
@@ -247,14 +259,14 @@ class Page:
         return urljoin(self.url, str(links[0])) if links else None
 
     def legends(self) -> dict[str, str]:
-        """Return name of the field -> what stands over it, for each group of radio buttons."""
+        """Return the legend above each group of radio buttons, by field."""
         return {
             str(group.xpath(".//input[@type='radio']/@name")[0]): text_of(group.find("legend"))
             for group in self.html.xpath("//form//fieldset[.//input[@type='radio'][@name]]")
         }
 
     def questions(self) -> dict[str, str]:
-        """Return name of the field -> key of the update, for each update that is asked about."""
+        """Return the key of each update that is asked about, by field."""
         return {
             str(field.xpath(".//input[@type='radio']/@name")[0]): str(field.get("data-item"))
             for field in self.html.xpath("//fieldset[@data-item]")
@@ -271,7 +283,7 @@ def text_of(node: HtmlElement | None) -> str:
 
 @cache
 def _with(attribute: str) -> Callable[..., Any]:
-    """Return what finds the elements that have an attribute; few are asked for."""
+    """Compile the search for elements with an attribute."""
     return _finder(f"//*[@{attribute}]")
 
 
@@ -283,7 +295,10 @@ def _label(box: HtmlElement) -> str:
 
 
 def _elements(section: HtmlElement) -> Iterator[Element]:
-    """Elements of a side in order: of its first layer, each link with its second; of its days; of its list."""
+    """Return the elements of a side in order.
+
+    Of its first layer, each link with its second; of its days; of its list.
+    """
     for node in _FIRST_ITEMS(section):
         element = _element(node)
         if node.tag == "details":
@@ -357,9 +372,14 @@ class Browser:
         return page
 
     def _load_media(self, page: Page, loaded: set[str]) -> None:
-        """Load the pictures that no browser of the crowd has yet; raises `PageError` where one is not what its address says."""
+        """Load the pictures that no browser of the crowd has yet.
+
+        Raises `PageError` where the bytes do not match the address.
+        """
         for section in _SIDES(page.html):
-            for address in {one for one in _MEDIA(section) if one.startswith(MEDIA)} - loaded:
+            for address in {
+                address_found for address_found in _MEDIA(section) if address_found.startswith(MEDIA)
+            } - loaded:
                 url = urljoin(page.url, address)
                 answer = self._http.get(url, headers=self._headers, follow_redirects=False)
                 digest = hashlib.sha256(answer.content).hexdigest()
@@ -399,7 +419,7 @@ class PageLog:
         return self._ms / 1000
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, with a heartbeat every five seconds."""
+        """Advance the clock, with a heartbeat every five seconds."""
         end = self._ms + round(seconds * 1000)
         while self._beat_ms <= end:
             self._ms = self._beat_ms
@@ -408,7 +428,7 @@ class PageLog:
         self._ms = end
 
     def jump(self, seconds: float) -> None:
-        """Let somebody set the device's clock: wall time jumps, the page's own clock does not."""
+        """Change the device's wall clock; the page's own clock stays."""
         self._wall_ms += round(seconds * 1000)
         self.note("sleep", lost_ms=round(seconds * 1000))
 

@@ -1,4 +1,4 @@
-"""HTTP as a simulated browser needs it: what it asks of a client, and a client for a server on this machine.
+"""HTTP client for a server on this machine, and what a browser needs of any.
 
 A crowd on a virtual clock gets its pages from a server beside it, one after the other: most of what `httpx` does for a request is not
 needed there, and took more time than all that the crowd reads and thinks.
@@ -23,7 +23,7 @@ GZIP = 16 + zlib.MAX_WBITS
 
 
 class HttpAnswer(Protocol):
-    """What a server answered: from which address in the end, its status, and its body."""
+    """Final address, status and body of a server's answer."""
 
     @property
     def url(self) -> object:
@@ -42,11 +42,14 @@ class HttpAnswer(Protocol):
         """The body, decoded."""
 
     def json(self) -> Any:
-        """Return what the body says as JSON."""
+        """Parse the body as JSON."""
 
 
 class Http(Protocol):
-    """What a browser asks of a client; `httpx.Client` is one, `Connection` another."""
+    """Methods that a simulated browser calls on a client.
+
+    `httpx.Client` has them, and `Connection`.
+    """
 
     def get(self, url: str, *, headers: Mapping[str, str], follow_redirects: bool) -> HttpAnswer:
         """Load a page."""
@@ -77,7 +80,7 @@ class Received:
         return self.content.decode()
 
     def json(self) -> Any:
-        """Return what the body says as JSON."""
+        """Parse the body as JSON."""
         return json_text.loads(self.text)
 
 
@@ -132,8 +135,8 @@ class Connection:
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, follow_redirects: bool
     ) -> Received:
         address = url if url.startswith(f"{self._address}/") else urljoin(self._address, url)
-        place = address.removeprefix(self._address)
-        answer = self._wire.ask(method, place, {"Accept-Encoding": "gzip", **headers}, body)
+        path = address.removeprefix(self._address)
+        answer = self._wire.ask(method, path, {"Accept-Encoding": "gzip", **headers}, body)
         onward = answer.header.get("location") if answer.status in MOVED else None
         if follow_redirects and onward is not None:
             kept = {name: value for name, value in headers.items() if name != "Content-Type"}

@@ -1,4 +1,4 @@
-"""A simulated crowd going through a study over HTTP, and what each of its disturbances did to the stored data."""
+"""Run of a simulated crowd over HTTP, and the effects of its disturbances."""
 
 import heapq
 from collections import Counter
@@ -26,7 +26,7 @@ ARRIVAL_SECONDS = 6 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdReport:
-    """What a crowd did: how many finished, how often each disturbance happened, how many events were sent."""
+    """Counts of a crowd: finished workers, disturbances, and events sent."""
 
     workers: int
     finished: int
@@ -34,7 +34,7 @@ class CrowdReport:
     events_sent: int
 
     def sentence(self) -> str:
-        """Say it in one line."""
+        """Describe the outcome in one line."""
         return f"{self.finished} of {self.workers} workers finished"
 
 
@@ -49,7 +49,7 @@ def run_crowd(
     arrival_seconds: float = ARRIVAL_SECONDS,
     on_end: Callable[[], object] = lambda: None,
 ) -> CrowdReport:
-    """Let a crowd go through a study.
+    """Send a simulated crowd through a study.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Effect:
 
 
 def effects(session: Session, report: CrowdReport) -> list[Effect]:
-    """Return the disturbances that happened, by name, each with what the stored data say of it.
+    """Return the effect on the stored data of each disturbance that happened.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ _SAID: Mapping[str, Callable[[Session, CrowdReport], str]] = MappingProxyType(
         "no_script": _unlogged,
     }
 )
-"""Name of a habit -> what the data say of it."""
+"""Effect of a habit on the data in words, by name."""
 
 
 def _count(session: Session, query: Select[*tuple[Any, ...]]) -> int:

@@ -1,4 +1,4 @@
-"""What a simulated crowd is like: true parameters from a user-model file, its bad habits, and how well a fit found it."""
+"""Parameters of a simulated crowd, from a user-model file, and their recovery."""
 
 import json
 import math
@@ -23,7 +23,7 @@ DEFAULT_PEOPLE = Population(
     session_mean_seconds=90.0,
     session_sd_seconds=90.0,
 )
-"""Who comes where the truth says nothing of it."""
+"""Crowd where the truth does not describe one."""
 
 DEFAULT_PUSH_WEIGHTS: Mapping[str, float] = MappingProxyType({"P_E": 0.5, "S_E": 0.3, "P_0": 0.5, "S_0": 0.4})
 
@@ -90,7 +90,10 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """How an update loses its use: P(useful) = p0 (floor + (1 - floor) decay^visits_late), 0^0 = 1."""
+    """Decay of an update's use with lateness.
+
+    P(useful) = p0 (floor + (1 - floor) decay^visits_late), 0^0 = 1.
+    """
 
     decay: float = DEFAULT_LATENESS_DECAY
     p0: float = 1.0
@@ -131,7 +134,7 @@ class CrowdParameters:
     behaviour: Behaviour = field(default_factory=Behaviour)
 
     def sentence(self) -> str:
-        """Say in a line who comes."""
+        """Describe the crowd in one sentence."""
         people, weights = self.people, self.push_weights
         return (
             f"the crowd has a patience of {self.patience_preferences:g} characters, reads {math.exp(people.reading_speed_mu):.2g} words "
@@ -142,7 +145,10 @@ class CrowdParameters:
 
 
 def read_truth(path: str | Path) -> CrowdParameters:
-    """Read a user-model file as the truth of a crowd; raises `InputError` when it is none."""
+    """Read a user-model file as the true parameters of a crowd.
+
+    Raises `InputError` when it is none.
+    """
     model = read_user_model(path)
     true_values = {
         name: entry.estimate for name, entry in model.parameters.items() if entry.estimate is not None
@@ -167,7 +173,10 @@ def read_truth(path: str | Path) -> CrowdParameters:
 
 
 def _people(model: UserModel, true_values: Mapping[str, float], path: str | Path) -> Population:
-    """Return who comes; half a law of speed, written by hand, is as good as a whole one."""
+    """Return the people of a user model.
+
+    Half a law of speed, written by hand, is accepted.
+    """
     try:
         people: dict[str, Any] = {name: true_values[name] for name in RANGES if name in true_values}
         return replace(DEFAULT_PEOPLE, **people, **joint_parameters(model))
@@ -213,7 +222,7 @@ class Recovery:
 
     @property
     def holds(self) -> bool:
-        """Whether the interval holds the truth."""
+        """True if the interval contains the true value."""
         above = self.low is None or self.low <= self.truth
         return above and (self.high is None or self.truth <= self.high)
 
@@ -249,17 +258,20 @@ def recovery_rows(fitted: UserModel, truth: UserModel) -> list[Recovery]:
 
 
 def recovery_sentence(rows: Sequence[Recovery]) -> str:
-    """Say how many of the intents' intervals hold the truth, and how far off the estimates are."""
+    """Return the share of intent intervals that contain the truth, and the error."""
     intents = [row for row in rows if row.topic is not None]
     if not intents:
         return "No intent probabilities were fitted."
-    held = sum(row.holds for row in intents)
+    covered = sum(row.holds for row in intents)
     off = sum(abs((row.estimate or 0.0) - row.truth) for row in intents) / len(intents)
-    return f"P(intent | query): {held} of {len(intents)} intervals hold the truth; mean absolute error {off:.3f}."
+    return f"P(intent | query): {covered} of {len(intents)} intervals hold the truth; mean absolute error {off:.3f}."
 
 
 def write_demo_truth(path: Path, study: Path, *, seed: int) -> None:
-    """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
+    """Write the demo's true parameters.
+
+    A patience, the collection's P(i|q), a rhythm of visits, and a few bad habits.
+    """
     content = read_whole_study(study)
     truth = {
         "format": "prefcal-user-model/1",

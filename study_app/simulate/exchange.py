@@ -13,9 +13,9 @@ from io import BufferedReader
 from string import hexdigits
 from urllib.parse import urlsplit
 
-MOST_OF_A_LINE = 65_536
-MOST_LINES = 100
-"""So many lines a header may have; one that has more is no server's."""
+MAX_LINE_BYTES = 65_536
+MAX_HEADER_LINES = 100
+"""Most lines of a header."""
 
 HTTP_PORT = 80
 _ENDS = {b"\r\n", b"\n", b""}
@@ -26,7 +26,10 @@ _NO_BODY = {204, 304}
 
 @dataclass(frozen=True, slots=True)
 class RawResponse:
-    """An answer as it came: status, header (names in small letters; what stands several times, joined by commas), body."""
+    """Response as received: status, header and body.
+
+    Names in the header are in small letters; repeated ones are joined by commas.
+    """
 
     status: int
     header: Mapping[str, str]
@@ -34,7 +37,9 @@ class RawResponse:
 
 
 class Wire:
-    """A connection to one server; it is opened with the first request, and again where the server has closed it after an answer.
+    """Connection to one server, opened when needed.
+
+    It is opened with the first request, and again where the server has closed it after an answer.
 
     Parameters
     ----------
@@ -76,9 +81,9 @@ class Wire:
 
     def close(self) -> None:
         """Close the connection, if it is open."""
-        for one in (self._incoming, self._socket):
-            if one is not None:
-                one.close()
+        for resource in (self._incoming, self._socket):
+            if resource is not None:
+                resource.close()
         self._incoming = self._socket = None
 
     def _opened(self) -> tuple[socket.socket, BufferedReader]:
@@ -123,33 +128,36 @@ def _status(incoming: BufferedReader) -> tuple[str, int]:
 
 def _header(incoming: BufferedReader) -> dict[str, str]:
     header: dict[str, str] = {}
-    for _ in range(MOST_LINES):
-        line = incoming.readline(MOST_OF_A_LINE + 1)
+    for _ in range(MAX_HEADER_LINES):
+        line = incoming.readline(MAX_LINE_BYTES + 1)
         if line in _ENDS:
             return header
-        if len(line) > MOST_OF_A_LINE:
+        if len(line) > MAX_LINE_BYTES:
             raise LineTooLong("header line")
         name, _, value = line.decode("latin-1").partition(":")
-        key, said = name.lower(), value.strip()
-        header[key] = f"{header[key]}, {said}" if key in header else said
-    raise HTTPException(f"got more than {MOST_LINES} headers")
+        key, content = name.lower(), value.strip()
+        header[key] = f"{header[key]}, {content}" if key in header else content
+    raise HTTPException(f"got more than {MAX_HEADER_LINES} headers")
 
 
 def _line(incoming: BufferedReader, what: str) -> str:
-    line = incoming.readline(MOST_OF_A_LINE + 1)
-    if len(line) > MOST_OF_A_LINE:
+    line = incoming.readline(MAX_LINE_BYTES + 1)
+    if len(line) > MAX_LINE_BYTES:
         raise LineTooLong(what)
     return line.decode("latin-1")
 
 
 def _chunks(incoming: BufferedReader) -> bytes:
-    """Return a body that comes in chunks, each with its length before it; what follows the last one is left out."""
+    """Return a chunked body.
+
+    Each chunk has its length before it; what follows the last one is dropped.
+    """
     chunks: list[bytes] = []
     while True:
-        said = _line(incoming, "length of a chunk").partition(";")[0].strip()
-        if not said or not set(said) <= set(hexdigits):
+        size_text = _line(incoming, "length of a chunk").partition(";")[0].strip()
+        if not size_text or not set(size_text) <= set(hexdigits):
             raise IncompleteRead(b"".join(chunks))
-        length = int(said, 16)
+        length = int(size_text, 16)
         if length == 0:
             _header(incoming)
             return b"".join(chunks)

@@ -23,7 +23,7 @@ LEAVES_BY_FORM = 0.7
 READING_NOISE_SD = 0.3
 """Standard deviation of the log of the reading time of an update."""
 BEFORE_WHOLE = 0.6
-"""Share of an update on the screen while it is read; all of it is on the screen at the end."""
+"""Share of an update that is visible while it is read; then all of it is."""
 AFTER_THE_END = timedelta(minutes=5)
 """Time from the end of the last stream to the visit of the home page."""
 CLOCK_JUMP_SECONDS = 3600
@@ -31,7 +31,7 @@ CLOCK_JUMP_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Pace of one person: mean stream seconds away A, mean session seconds D, words per second V."""
+    """Pace of a person: stream seconds away (mean A), session (mean D), words/s V."""
 
     away_seconds: float
     session_seconds: float
@@ -178,7 +178,10 @@ class Follower:
     def _read(
         self, log: PageLog, page: Page, event: KnownEvent, memory: Memory, seconds_left: float
     ) -> tuple[list[str], float]:
-        """Read from the top until the session ends; return the keys read on this page and the seconds left."""
+        """Read from the top until the session ends.
+
+        Returns the keys read on this page, and the seconds left.
+        """
         read_keys = []
         for update in page.updates():
             if update.read:
@@ -198,7 +201,7 @@ class Follower:
         return read_keys, seconds_left
 
     def _other_tab(self, page: Page) -> Iterator[float]:
-        """Open the stream in a second tab, hidden at once, if the habit ``two_tabs`` occurs."""
+        """Open the stream in a second, hidden tab, if habit ``two_tabs`` occurs."""
         if not self._without_script and self._habit(self._habits.two_tabs, "two_tabs"):
             second_page = self._site.open(page.url)
             log = PageLog(second_page.token, self._clock(), layout="stacked", size=self._size)

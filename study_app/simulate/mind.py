@@ -1,4 +1,6 @@
-"""How a simulated person reads two sides, decides which is better, votes, and fills in forms; the randomness is an argument.
+"""Reading, judging, voting and form filling of a simulated person.
+
+The randomness is an argument.
 
 Preferences follow Davidson's model on the difference of M-measure at the person's patience; reading stops after a
 depth drawn evenly from 0 to that patience, so that the share of people still reading at x characters is the decay
@@ -23,7 +25,7 @@ from study_app.study.question_answers import field_of
 from study_app.tasks.kinds import check_of
 
 MEAN_TICKS = 2.0
-MOST_LIKELY_TICK = 0.95
+MAX_TICK_CHANCE = 0.95
 WORDS_ON_SCREEN = 45
 READING_NOISE_SD = 0.3
 TIE_WEIGHT = 0.6
@@ -31,11 +33,11 @@ SOURCES_OPENED = 0.3
 """Chance that a source of an answer is opened when it is reached."""
 
 MEMORY = 0.75
-"""Chance that a person who meets a pair again answers as before without weighing it anew."""
+"""Chance that a person repeats the earlier answer to a repeated pair."""
 
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 RATING_NOISE_SD = 0.6
-"""Of what a person thinks of an iUnit, in steps of the scale, before it is rounded to a step."""
+"""Standard deviation of a rating before it is rounded, in steps of the scale."""
 
 WORDS = ("no", "none", "it was fine", "nothing to add")
 NUMBERS = (18, 75)
@@ -44,7 +46,7 @@ NUMBERS = (18, 75)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glance:
-    """What is on screen at once: (key, share shown) of each item, and for how long.
+    """Items on screen at one time: key and visible share of each, and seconds.
 
     ``opens`` is the key of a link that is opened after the look, None when none is. ``last_seconds`` are those of the seconds in which
     the last item alone is on screen: where a reader stops in the middle of it, or at the end of the text.
@@ -57,8 +59,11 @@ class Glance:
 
 
 def tick_chances(probabilities: Mapping[str, float]) -> dict[str, float]:
-    """Return the chance that each intent is ticked: proportional to P(i|q), about two ticks a person."""
-    breadth = min(MEAN_TICKS, MOST_LIKELY_TICK / max(probabilities.values()))
+    """Return the chance that each intent is ticked: proportional to P(i|q).
+
+    About two ticks a person.
+    """
+    breadth = min(MEAN_TICKS, MAX_TICK_CHANCE / max(probabilities.values()))
     return {intent: breadth * p for intent, p in probabilities.items()}
 
 
@@ -82,7 +87,9 @@ def results_views(
     words_per_second: float,
     rng: np.random.Generator,
 ) -> Iterator[Glance]:
-    """Read a summary in trailtext order down to ``depth_chars`` counted characters, screen by screen.
+    """Return the screens of a summary read to ``depth_chars`` in trailtext order.
+
+    Depth is in counted characters.
 
     Parameters
     ----------
@@ -107,19 +114,22 @@ def results_views(
         own = share * max(1, words_there)
         words += own
         if words >= WORDS_ON_SCREEN or (opens and share == 1) or share < 1:
-            look = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
+            view = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
             if share < 1:
-                yield replace(look, last_seconds=look.seconds * own / words)
+                yield replace(view, last_seconds=view.seconds * own / words)
                 return
-            yield look
+            yield view
             screen, words = [], 0.0
     if screen:
-        look = _look(screen, words, words_per_second, rng, None)
-        yield replace(look, last_seconds=look.seconds * own / words)
+        view = _look(screen, words, words_per_second, rng, None)
+        yield replace(view, last_seconds=view.seconds * own / words)
 
 
 def list_depth(elements: Sequence[Element], persistence: float, rng: np.random.Generator) -> float:
-    """Draw how many counted characters of a ranked list are read: after each entry one goes on with the same chance."""
+    """Draw the counted characters read of a ranked list.
+
+    After each entry one reads on with the same chance.
+    """
     entries = rng.geometric(1 - persistence)
     return math.fsum(counted_chars(element.text) for element in elements[:entries])
 
@@ -173,7 +183,10 @@ class Judge:
         self._remembered: dict[frozenset[str], str] = {}
 
     def judge(self, page: Page, log: PageLog) -> str:
-        """Look at a pair, noting in ``log`` what a browser would, and return the option that is picked."""
+        """Judge a pair, and return the chosen option.
+
+        ``log`` notes what a browser would.
+        """
         sides = page.sides()
         if self._careless:
             log.wait(float(self._rng.uniform(1, 4)))
@@ -184,7 +197,9 @@ class Judge:
         return self._preferred(page, sides)
 
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
-        """Read a side as deep as patience goes where its topic has intents, as persistence goes in a list, else to its end.
+        """Read a side as deep as the person's parameters say.
+
+        Patience limits it where its topic has intents, persistence in a list; else it is read to its end.
 
         Of links those of one's intent are opened; where a topic has no intents, each source with the same chance.
         """
@@ -192,21 +207,21 @@ class Judge:
         links = [element for element in elements if element.second is not None]
         topic = text_of(page.marked("data-query"))
         if topic in world.chances:
-            wanted = self._interest(world, topic)
-            links = [element for element in links if element.text == wanted]
+            interest = self._interest(world, topic)
+            links = [element for element in links if element.text == interest]
             depth = float(self._rng.uniform(0, self._truth.patience_stops))
         elif world.rbp_p is not None:
             depth = list_depth(elements, world.rbp_p, self._rng)
         else:
             links = [element for element in links if self._rng.random() < SOURCES_OPENED]
-        for look in results_views(
+        for view in results_views(
             elements,
             opened={link.key for link in links},
             depth_chars=depth,
             words_per_second=self._speed,
             rng=self._rng,
         ):
-            _note_look(log, side, look)
+            _note_look(log, side, view)
 
     def _interest(self, world: TaskTruth, query: str) -> str:
         """Return the intent that this person has in a query, drawn once."""
@@ -258,7 +273,10 @@ def check_fields(page: Page, entry: TaskEntry, *, careless: bool, rng: np.random
 
 
 def rating_fields(page: Page, world: TaskTruth, *, careless: bool, rng: np.random.Generator) -> Fields:
-    """Rate the iUnits of a sheet: as important as they are to the intent, give or take; if careless, anyhow."""
+    """Rate the iUnits of a sheet by their importance to the intent, with noise.
+
+    A careless person rates at random.
+    """
     query, intent = (text_of(page.marked(mark)) for mark in ("data-query", "data-intent"))
     fields = {}
     for name, iunit in page.legends().items():
@@ -271,7 +289,7 @@ def rating_fields(page: Page, world: TaskTruth, *, careless: bool, rng: np.rando
 
 
 def question_fields(entry: QuestionTask, rng: np.random.Generator) -> Fields:
-    """Answer the study's questions; nobody in a crowd has what screens out."""
+    """Answer the study's questions, none so that it screens out."""
     return {field_of(question): _answer(question, rng) for question in entry.questions}
 
 

@@ -1,4 +1,4 @@
-"""One simulated worker: from the entrance to the completion code, page by page.
+"""Simulated worker: from the entrance to the completion code, page by page.
 
 `Person.live` is a generator that yields the seconds until the person acts again, so that many people can live on one
 clock (`study_app.simulate.crowd`).
@@ -34,7 +34,7 @@ QUITTING_ON_A_PAGE = 0.1
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What one person did, for the crowd's account."""
+    """Counts of what one person did."""
 
     done: Counter[str] = field(default_factory=Counter)
     code: str | None = None
@@ -93,11 +93,14 @@ class Person:
 
     @property
     def events_sent(self) -> int:
-        """How many events this person's browser posted."""
+        """Number of events that this person's browser sent."""
         return self._site.events_sent
 
     def live(self, entrance: str) -> Iterator[float]:
-        """Go through the study from the address ``entrance``; yields seconds until the next act."""
+        """Go through the study from the address ``entrance``.
+
+        Yields the seconds until the next act.
+        """
         steps: dict[str, Callable[[Page], Iterator[float]]] = {
             "consent": self._consent,
             "intro": self._intro,
@@ -203,11 +206,11 @@ class Person:
             self._page = self._follower.page
 
     def _material(self, page: Page) -> TaskTruth:
-        """Return what can be known of the pairs, votes or ratings of a page."""
+        """Return the truth about the pairs, votes or ratings of a page."""
         return self._expected(page, TaskTruth)
 
     def _events(self, page: Page) -> StreamTruth:
-        """Return what can be known of the streams of a page."""
+        """Return the truth about the streams of a page."""
         return self._expected(page, StreamTruth)
 
     def _expected(self, page: Page, kind: type[Kind]) -> Kind:
@@ -242,7 +245,10 @@ class Person:
         self._send(question_fields(entry, self._rng))
 
     def _post_events(self, page: Page, log: PageLog) -> None:
-        """Send the page's events; with the habit ``offline`` they come later, twice and in the wrong order."""
+        """Send the page's events.
+
+        With habit ``offline`` they come later, twice and in the wrong order.
+        """
         batches = [(page.events_url, batch) for batch in log.batches(BATCH_EVENTS)]
         if self._habit(self._habits.offline):
             self.tally.done["offline"] += 1

@@ -1,4 +1,4 @@
-"""What a simulated person can know of a task: the texts, and what they are truly worth to them.
+"""Truth about a task for simulated people: contents, and their worth.
 
 A person knows a side by the digest that its page names. `TaskTruth.worth` holds what stands there against what the system made, so a page
 that shows anything else is noticed at once.
@@ -28,13 +28,16 @@ T = TypeVar("T")
 Words = TypeVar("Words", bound=Hashable)
 
 PREFERENCE_SLOPE = 3.0
-"""Log odds for a pair whose M differs by one standard deviation over all pairs of the study."""
+"""Log odds of a pair whose M differs by one standard deviation.
+
+Over all pairs of the study.
+"""
 
 SAME_WORTH = 1e-9
 """Worths that lie so close are one, computed in another order."""
 
-MOST_SHOWN = 300
-"""Characters of a page that an error tells."""
+MAX_ERROR_CHARS = 300
+"""Most characters of a page in an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,10 @@ class KnownEvent:
     nuggets: Mapping[tuple[str, str], Nuggets]
 
     def brought(self, key: str, text: str) -> Nuggets:
-        """Return the nuggets in an update; `PageError` when no system's stream has this text in its place."""
+        """Return the nuggets in an update.
+
+        Raises `PageError` when no system's stream has this text in its place.
+        """
         if (key, text) not in self.nuggets:
             raise PageError(f"the page shows an update {key} that no system wrote: {text}")
         return self.nuggets[key, text]
@@ -72,7 +78,7 @@ class StreamTruth:
 
 
 def known_event(streams: Mapping[str, UpdateStream], *, days: float, factor: float) -> KnownEvent:
-    """Return what can be known of one event.
+    """Return the truth about one event.
 
     Parameters
     ----------
@@ -98,7 +104,7 @@ def known_event(streams: Mapping[str, UpdateStream], *, days: float, factor: flo
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """What a follower has seen of one event: visits in stream time, nuggets, and what each update brought anew.
+    """Memory of a follower: visits in stream time, nuggets, and new ones by update.
 
     Attributes
     ----------
@@ -116,18 +122,24 @@ class Memory:
 
     def take(self, key: str, nuggets: Nuggets) -> None:
         """Remember an update that was read."""
-        self.new[key] = tuple(one for one in nuggets if one[0] not in self.known)
+        self.new[key] = tuple(nugget for nugget in nuggets if nugget[0] not in self.known)
         self.known.update(name for name, _ in nuggets)
 
     def visits_late(self, known_since: float) -> int:
-        """Return how many visits ago something could have been told; 0 when it became known after this one began."""
+        """Return the number of visits since something was known.
+
+        0 when it became known after this visit began.
+        """
         on_time = [number for number, at in enumerate(self.visits) if known_since <= at]
         return len(self.visits) - 1 - on_time[0] if on_time else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSide:
-    """What a system shows of a topic: who shows it, `Element.shown` of each of its elements, and what it is truly worth."""
+    """Side of a system: its name, visible elements, and true worth.
+
+    Elements are compared by `Element.shown`.
+    """
 
     system: str
     shown: tuple[tuple[Any, ...], ...]
@@ -136,7 +148,9 @@ class KnownSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskTruth:
-    """What one task shows, and what that is truly worth; topics, intents and iUnits are known by their texts.
+    """Contents of a task and their true worth.
+
+    Topics, intents and iUnits are known by their texts.
 
     Attributes
     ----------
@@ -166,11 +180,14 @@ class TaskTruth:
     rbp_p: float | None = None
 
     def worth(self, side: SideOnPage) -> float:
-        """Return what a side as it stands on a page is worth; `PageError` when no system made it."""
+        """Return the worth of a side on a page.
+
+        Raises `PageError` when no system made it.
+        """
         shown = tuple(element.shown for element in side.elements)
         known = self.sides.get(side.content)
         if known is None or known.shown != shown:
-            raise PageError(f"the page shows what no system made: {str(shown)[:MOST_SHOWN]}")
+            raise PageError(f"the page shows what no system made: {str(shown)[:MAX_ERROR_CHARS]}")
         return known.worth
 
 
@@ -186,7 +203,7 @@ class KnownTask:
 
 
 def build_worlds(content: StudyContent, truth: CrowdParameters) -> Mapping[int, KnownTask]:
-    """Return task number (from 1) -> what can be known of it.
+    """Return the truth about each task, by its number from 1.
 
     Raises
     ------
@@ -255,7 +272,10 @@ def _world(task: TaskContent, truth: CrowdParameters, path: Path) -> AnyWorld:
 
 
 def _once(task: TaskContent, path: Path, known: Iterable[tuple[Words, T]]) -> Mapping[Words, T]:
-    """Return what is known by words, which nothing else of another value may have; raises `InputError`."""
+    """Return values by words, of which none may have two values.
+
+    Raises `InputError`.
+    """
     once: dict[Words, T] = {}
     for words, value in known:
         if once.setdefault(words, value) != value:
@@ -270,7 +290,7 @@ def _once(task: TaskContent, path: Path, known: Iterable[tuple[Words, T]]) -> Ma
 def _known_sides(
     task: TaskContent, worth: Mapping[tuple[str, str], float], path: Path
 ) -> Mapping[str, KnownSide]:
-    """Return digest -> side, of all that are judged.
+    """Return all judged sides by digest.
 
     Raises
     ------
@@ -298,7 +318,10 @@ def _known_sides(
 
 
 def _element(block: Block) -> Element:
-    """Return a block as it stands on a page, which tells the minute at which a push came, not the second."""
+    """Return a block as a page displays it.
+
+    A push has the minute at which it came, not the second.
+    """
     at = None if block.at is None else datetime.fromtimestamp(block.at, UTC).replace(second=0, microsecond=0)
     return Element(
         key=block.key,

@@ -1,4 +1,4 @@
-"""A whole simulated study: load, serve on a virtual clock, and let a crowd go through it; or a crowd for a server that runs."""
+"""Simulated studies: on a virtual clock in this process, or on a running server."""
 
 import gc
 import logging
@@ -27,6 +27,7 @@ from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.task_truth import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction, without_waiting
 from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
+from study_app.store.simulated_workers import record_simulated
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import platform_of, simulated_id
@@ -36,7 +37,10 @@ from study_app.web.serving import NAME
 
 @contextmanager
 def serving(app: Flask, *, threads: int = 4, port: int = 0) -> Iterator[str]:
-    """Serve ``app`` while the block runs; yields the base address, such as ``http://127.0.0.1:43121``; port 0 is any."""
+    """Serve ``app`` while the block runs; yield the base address.
+
+    Such as ``http://127.0.0.1:43121``; port 0 is any free one.
+    """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
     server = create_server(app, host="127.0.0.1", port=port, threads=threads)
     thread = threading.Thread(target=server.run, name="study-server", daemon=True)
@@ -52,7 +56,9 @@ def serving(app: Flask, *, threads: int = 4, port: int = 0) -> Iterator[str]:
 
 
 def _close(server: Any, stopped: threading.Event) -> None:
-    """Close every connection in the server's own thread, whose loop ends with the last one.
+    """Close every connection in the server's own thread.
+
+    Its loop ends with the last one.
 
     A browser keeps its connections open, so that waiting for the other side would take long. Who told the loop to end
     writes to a pipe that is closed here, and is to be through with that, since the loop may have woken by itself.
@@ -76,7 +82,7 @@ def run_trial(
     start: datetime = START,
     on_end: Callable[[], object] = lambda: None,
 ) -> tuple[CrowdReport, VirtualClock]:
-    """Load a study into ``database`` and let a simulated crowd go through it over HTTP.
+    """Load a study into ``database`` and send a simulated crowd through it.
 
     Parameters
     ----------
@@ -120,12 +126,28 @@ def run_trial(
             truth=truth,
             on_end=on_end,
         )
+    _record_crowd(database, entry.study)
     return report, clock
+
+
+def _record_crowd(url: str, study: str) -> None:
+    """Store that the workers of a study are simulated.
+
+    Also of those whose ids do not show it.
+    """
+    database = open_database(url)
+    with transaction(database, write=True) as session:
+        record_simulated(
+            session, session.scalars(select(LoadedStudy.id).where(LoadedStudy.name == study)).one()
+        )
+    database.engine.dispose()
 
 
 @contextmanager
 def _sparing_collections() -> Iterator[None]:
-    """Take everything that is there by now out of Python's rounds for garbage while the block lasts: a tenth of a crowd's time.
+    """Freeze existing objects out of garbage collection while the block runs.
+
+    That saves a tenth of a crowd's time.
 
     Where something was taken out before, that stays as it is: `gc.unfreeze` would bring it all back.
     """
@@ -151,7 +173,9 @@ def run_on_server(
     clock: CrowdClock,
     on_end: Callable[[], object] = lambda: None,
 ) -> CrowdReport:
-    """Let a simulated crowd go through a study that a server elsewhere serves; it waits as long as people would.
+    """Send a simulated crowd through a study on a running server.
+
+    It waits as long as people would.
 
     Parameters
     ----------
@@ -202,7 +226,10 @@ def run_on_server(
 
 
 def entrance(entry: StudyEntry, number: int) -> str:
-    """Return the address at which simulated worker ``number`` arrives, with an id of the form that the platform's ids have."""
+    """Return the address at which simulated worker ``number`` arrives.
+
+    The id has the form of the platform's ids.
+    """
     platform = platform_of(entry)
     named = simulated_id(platform, number)
     parameters = {platform.worker_parameter: named}
@@ -212,7 +239,9 @@ def entrance(entry: StudyEntry, number: int) -> str:
 
 
 def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> bool:
-    """Load a study into a database that has no workers of it; say whether it has none of other studies either.
+    """Load a study into a database without workers of it.
+
+    Returns whether the database has no workers of other studies either.
 
     Names are unique in a database, so a second study must not draw those of the first from the same seed.
     """

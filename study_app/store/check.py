@@ -34,7 +34,7 @@ AUDIT_CURE = "somebody changed it by hand; compare it with a backup"
 
 
 def check_database(database: Database) -> list[Fault]:
-    """Return all that is wrong with a database, [] when nothing is.
+    """Return all faults of a database, [] without any.
 
     What needs sound files or today's tables is looked at only when they are.
 
@@ -126,7 +126,7 @@ def _lost(constraint: ForeignKeyConstraint) -> Select[int]:
 
 
 def _lost_media(connection: Connection) -> list[Fault]:
-    """Return a fault for each side whose picture or sound is not there, and for each whose bytes are not those of its name."""
+    """Return a fault for each side whose picture or sound is missing or changed."""
     session = Session(connection)
     stored = set[str]()
     damaged = list[str]()

@@ -44,7 +44,9 @@ class ConsoleSession(Base):
 
 
 class AuditEntry(Base):
-    """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then.
+    """Audit line of a study: person, action and time.
+
+    ``who`` is the key's name as it was then.
 
     The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the line before, empty for the
     first, and ``sha256`` is over both and all that the line says. So no line can be changed or taken out without a trace, but the
@@ -68,8 +70,17 @@ class AuditEntry(Base):
     def digest(self) -> str:
         """SHA-256 of the line as it stands, which ``sha256`` has to equal."""
         at = (self.at - EPOCH) // MILLISECOND
-        said = [self.study_id, self.number, self.previous, self.key_id, self.who, at, self.what, self.detail]
-        return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest()
+        fields = [
+            self.study_id,
+            self.number,
+            self.previous,
+            self.key_id,
+            self.who,
+            at,
+            self.what,
+            self.detail,
+        ]
+        return hashlib.sha256(json.dumps(fields, separators=(",", ":")).encode()).hexdigest()
 
 
 class Job(Base):
@@ -104,7 +115,10 @@ Their folders are those of the server that the backup was made of.
 
 
 class ResultsView(Base):
-    """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
+    """View of results, or download of votes, at a number of judgments.
+
+    Every later export tells of it.
+    """
 
     __tablename__ = "results_look"
     id: Mapped[int] = mapped_column(primary_key=True)

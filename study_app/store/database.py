@@ -36,7 +36,10 @@ DAMAGED = "malformed"
 
 DAMAGED_CURE = "see what is damaged with prefcal db check, and restore a backup from before that"
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
-"""Connections kept: one for every thread of a server; what a database server can spare."""
+"""Connections kept for SQLite and PostgreSQL.
+
+One for every thread of a server; what a database server can spare.
+"""
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 _MODULES = (task_models, console_models)
@@ -288,7 +291,7 @@ def _read_again(_connection: object, record: ConnectionPoolEntry) -> None:
 
 
 LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20
-"""Free bytes below which the doctor warns, and below which no new worker is let in.
+"""Free bytes for a warning of the doctor, and for closing to new workers.
 
 Workers who have begun can then still end.
 """

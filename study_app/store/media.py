@@ -1,4 +1,4 @@
-"""The pictures and sounds that stored sides show, by their hashes; those that were asked for last stay in memory."""
+"""Pictures and sounds of stored sides by hash, with a cache in memory."""
 
 import time
 from collections import OrderedDict
@@ -13,13 +13,16 @@ from study_app.store.database import Database, transaction
 from study_app.store.models import StoredMedia, StoredSummary, System, Topic
 
 KEPT_BYTES = 64_000_000
-"""So much of pictures a process keeps in memory: reading one of 2 MB from the database takes three times as long as sending it."""
+"""Bytes of pictures that a process keeps in memory.
+
+Reading one of 2 MB from the database takes three times as long as sending it.
+"""
 KEPT_SECONDS = 60
 """So long a picture is sent without looking whether some study still shows it."""
 
 
 class MediaReader:
-    """Reads pictures and sounds, each from the database once while it stays in memory; for all threads of a server.
+    """Reader of pictures and sounds with a cache, for all threads of a server.
 
     Parameters
     ----------
@@ -32,13 +35,13 @@ class MediaReader:
         self._bytes, self._lock = 0, Lock()
 
     def read(self, sha256: str) -> tuple[str, bytes] | None:
-        """Return type and bytes of a picture or sound that a loaded study shows, None where there is none."""
+        """Return type and bytes of a picture or sound of a loaded study, or None."""
         kept, now = self._kept.get(sha256), time.monotonic()
         if kept is not None and now - kept[0] < KEPT_SECONDS:
             return kept[1:]
-        wanted = select(StoredMedia.mime, StoredMedia.bytes).where(StoredMedia.sha256 == sha256)
+        query = select(StoredMedia.mime, StoredMedia.bytes).where(StoredMedia.sha256 == sha256)
         with transaction(self._database, write=False) as session:
-            row = session.execute(wanted).one_or_none()
+            row = session.execute(query).one_or_none()
         with self._lock:
             if (old := self._kept.pop(sha256, None)) is not None:
                 self._bytes -= len(old[2])
@@ -53,7 +56,10 @@ class MediaReader:
 
 
 def shown_media(session: Session, task: int | None = None) -> Iterator[tuple[int, str, str, Media]]:
-    """Yield row, topic and system of each side that shows a picture or sound, and that: of one task, or of all."""
+    """Yield row, topic and system of each side with media, and the media.
+
+    Of one task, or of all.
+    """
     sides = (
         select(StoredSummary.id, Topic.name, System.name, StoredSummary.content)
         .join(Topic, Topic.id == StoredSummary.topic_id)
@@ -63,6 +69,6 @@ def shown_media(session: Session, task: int | None = None) -> Iterator[tuple[int
         )  # as its words may, too, which does no harm
         .order_by(StoredSummary.id)
     )
-    wanted = sides if task is None else sides.where(Topic.task_id == task)
-    for row, topic, system, content in session.execute(wanted.execution_options(yield_per=1_000)):
+    query = sides if task is None else sides.where(Topic.task_id == task)
+    for row, topic, system, content in session.execute(query.execution_options(yield_per=1_000)):
         yield from ((row, topic, system, media) for media in Side.of(content).media())

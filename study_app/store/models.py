@@ -28,7 +28,10 @@ HOUR_MS = 3_600_000
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """An aware UTC time, stored as whole milliseconds since 1970 so that every database agrees on it."""
+    """Aware UTC time, stored as whole milliseconds since 1970.
+
+    So every database agrees on it.
+    """
 
     impl = BigInteger
     cache_ok = True
@@ -71,7 +74,10 @@ class Setting(Base):
 
 
 class LoadedStudy(Base):
-    """A loaded study file; ``version`` grows whenever a changed one is loaded. While ``paused_at`` is set nobody new is let in."""
+    """Loaded study file.
+
+    ``version`` grows whenever a changed one is loaded. While ``paused_at`` is set no new worker is accepted.
+    """
 
     __tablename__ = "study"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -88,7 +94,10 @@ class LoadedStudy(Base):
 
 
 class Task(Base):
-    """One task of a study; ``config`` is its validated entry of the study file, ``files`` its collection's files."""
+    """Task of a study.
+
+    ``config`` is its validated entry of the study file, ``files`` its collection's files.
+    """
 
     __tablename__ = "task"
     __table_args__ = (UniqueConstraint("study_id", "name"), UniqueConstraint("study_id", "position"))
@@ -106,7 +115,10 @@ class Task(Base):
 
 
 class TaskTable(Base):
-    """A table derived from collection and runs when the study was loaded (``positions``), as Parquet."""
+    """Table derived from collection and runs at loading, as Parquet.
+
+    Such as ``positions``.
+    """
 
     __tablename__ = "task_table"
     __table_args__ = (UniqueConstraint("task_id", "name"),)
@@ -117,7 +129,9 @@ class TaskTable(Base):
 
 
 class Topic(Base):
-    """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
+    """Query, event or interest profile of a task.
+
+    ``detail`` is what a kind of task needs of it besides.
 
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
     ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}; of pairs "shows" besides, what of
@@ -139,7 +153,10 @@ class Topic(Base):
 
 
 class Intent(Base):
-    """An intent of a query; ``probability`` is the collection's P(i|q), None when it has none."""
+    """Intent of a query.
+
+    ``probability`` is the collection's P(i|q), None when it has none.
+    """
 
     __tablename__ = "intent"
     __table_args__ = (UniqueConstraint("topic_id", "name"),)
@@ -166,7 +183,7 @@ class System(Base):
 
 
 class StoredSummary(Base):
-    """What a system shows of a topic where pairs are judged, ready to show.
+    """Side of a system for a topic of pairs, ready for display.
 
     ``content`` is the JSON of a `study_app.protocol.sides.Side`.
     """
@@ -180,7 +197,10 @@ class StoredSummary(Base):
 
 
 class StoredMedia(Base):
-    """A picture that sides show, without anything that tells who made it; ``sha256`` is that of ``bytes``."""
+    """Picture of sides, without metadata.
+
+    ``sha256`` is that of ``bytes``.
+    """
 
     __tablename__ = "media"
     sha256: Mapped[str] = mapped_column(primary_key=True)
@@ -213,7 +233,9 @@ class Pair(Base):
 
 
 class Worker(Base):
-    """A person in one study, known by a pseudonym; ``number`` (from 1, in order of arrival) seeds what is drawn.
+    """Person in one study, known by a pseudonym.
+
+    ``number`` (from 1, in order of arrival) seeds the random assignment.
 
     Who does not finish is stopped, as screened_out, failed_checks or partial; ``completion_code`` is then the code for that, if there
     is one. ``times_moved_ms`` is drawn once: an export moves all times of the worker by it.
@@ -246,7 +268,7 @@ class Worker(Base):
 
 
 class PlatformIdentity(Base):
-    """Who a worker is on the platform; the only place of the platform's worker id."""
+    """Identity of a worker on the platform; the only place of that id."""
 
     __tablename__ = "platform_identity"
     __table_args__ = (UniqueConstraint("study_id", "platform", "platform_worker"),)
@@ -282,7 +304,7 @@ class Assignment(Base):
 
 
 class Slot(Base):
-    """The right to do one query's pairs (or its votes), held until ``expires_at`` unless done.
+    """Right to do one query's pairs or votes, held until ``expires_at`` unless done.
 
     A slot counts against the query's limit while it is done or live (``expires_at`` in the future). ``done_at`` is
     set with the last answer it needs; a followed stream needs nothing but its time, so there it is the end of its days,
@@ -313,7 +335,7 @@ class Slot(Base):
 
 
 class Showing(Base):
-    """A pair as one worker gets it: sides and place, drawn and stored before it is displayed.
+    """Pair as one worker gets it: sides and position, drawn before display.
 
     ``name`` is the judgment's id in every table. ``repeats_id`` is set for a validation pair. ``reveals_silence``: whether it says
     which days were silent, None where no such thing exists.
@@ -361,7 +383,10 @@ class Judgment(Base):
 
 
 class Ballot(Base):
-    """One revision of a worker's intent votes for a query; ``intents`` lists the names ticked, [] for none."""
+    """Revision of a worker's intent votes for a query.
+
+    ``intents`` lists the names ticked, [] for none.
+    """
 
     __tablename__ = "ballot"
     __table_args__ = (UniqueConstraint("slot_id", "revision"),)
@@ -391,7 +416,7 @@ class PageLoad(Base):
 
 
 class StoredEvent(Base):
-    """One thing that happened in a page; stored once per page and number whatever is retried.
+    """Event of a page, stored once per page and number.
 
     ``page_ms`` is the page's monotonic clock (since the load), ``wall_ms`` its wall clock (since 1970).
     """

@@ -4,6 +4,7 @@ The server keeps them: rows that break one were changed by hand, or by a fault t
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import aliased
@@ -52,11 +53,11 @@ class ConsistencyRule:
     table : type of Base
         The model of the table.
     problem : str
-        What is wrong with a row that breaks the rule.
+        Fault of a row that breaks the rule.
     breaking : Select
         Ids of the rows that break it.
     hint : str
-        What to do then.
+        How to mend it.
     """
 
     table: type[Base]
@@ -66,6 +67,17 @@ class ConsistencyRule:
 
 
 END = func.coalesce(Worker.completed_at, Worker.stopped_at)
+
+
+def _in_slots(table: type[Showing | Judgment | Ballot | Rating | Reply], *parents: Any) -> Select[int]:
+    """Select the ids of a table's rows, joined to their slots and assignments.
+
+    ``parents`` are the relationships that lead to the slot.
+    """
+    query = select(table.id)
+    for parent in parents:
+        query = query.join(parent)
+    return query.join(Assignment, Assignment.id == Slot.assignment_id)
 
 
 def _revision_rule(
@@ -80,10 +92,10 @@ def _revision_rule(
     return ConsistencyRule(table, f"has {words} whose revisions are not 1, 2, 3 and so on", wrong)
 
 
-def _end_rule(table: type[Judgment | Ballot | Rating | Reply], answers: Select[int]) -> ConsistencyRule:
+def _end_rule(table: type[Judgment | Ballot | Rating | Reply], *parents: Any) -> ConsistencyRule:
     """Return the rule that no answer came after its worker's part had ended."""
     late = (
-        answers.join(Assignment, Assignment.id == Slot.assignment_id)
+        _in_slots(table, *parents)
         .join(Worker, Worker.id == Assignment.worker_id)
         .where(table.decided_at > END)
     )
@@ -92,7 +104,7 @@ def _end_rule(table: type[Judgment | Ballot | Rating | Reply], answers: Select[i
 
 
 def _study_rule(table: type[Assignment | Introduction]) -> ConsistencyRule:
-    """Return the rule that a row is of a worker and a task of one study."""
+    """Return the rule that worker and task of a row belong to one study."""
     crossed = (
         select(table.id)
         .join(Worker, Worker.id == table.worker_id)
@@ -167,9 +179,7 @@ RULES = (
         "finished although a pair shown to them has no answer",
         select(Worker.id).where(
             Worker.completed_at.is_not(None),
-            select(Showing.id)
-            .join(Slot, Slot.id == Showing.slot_id)
-            .join(Assignment, Assignment.id == Slot.assignment_id)
+            _in_slots(Showing, Showing.slot)
             .where(Assignment.worker_id == Worker.id, ~_HAS_JUDGMENT)
             .exists(),
         ),
@@ -227,16 +237,13 @@ RULES = (
     ConsistencyRule(
         Judgment,
         "came from a page of another worker or pair",
-        select(Judgment.id)
-        .join(Showing, Showing.id == Judgment.showing_id)
-        .join(Slot, Slot.id == Showing.slot_id)
-        .join(Assignment, Assignment.id == Slot.assignment_id)
+        _in_slots(Judgment, Judgment.showing, Showing.slot)
         .join(PageLoad, PageLoad.key == Judgment.page_key)
         .where(or_(PageLoad.worker_id != Assignment.worker_id, PageLoad.showing_id != Judgment.showing_id)),
         REPORT,
     ),
-    _end_rule(Judgment, select(Judgment.id).join(Judgment.showing).join(Showing.slot)),
-    _end_rule(Ballot, select(Ballot.id).join(Slot, Slot.id == Ballot.slot_id)),
+    _end_rule(Judgment, Judgment.showing, Showing.slot),
+    _end_rule(Ballot, Slot),
     _revision_rule(Showing, "answers", Judgment, "showing_id"),
     _revision_rule(Slot, "votes", Ballot, "slot_id"),
     _revision_rule(UsefulQuestion, "answers", UsefulAnswer, "question_id"),
@@ -287,16 +294,14 @@ RULES = (
         select(Sheet.id).join(Sheet.slot).where(Sheet.intent_id != Slot.unit),
     ),
     _revision_rule(Sheet, "ratings", Rating, "sheet_id"),
-    _end_rule(Rating, select(Rating.id).join(Rating.sheet).join(Sheet.slot)),
+    _end_rule(Rating, Rating.sheet, Sheet.slot),
     _done_rule("a page of iUnits has no ratings", Sheet, _HAS_RATING),
     _revision_rule(Slot, "answers", Reply, "slot_id"),
-    _end_rule(Reply, select(Reply.id).join(Slot, Slot.id == Reply.slot_id)),
+    _end_rule(Reply, Slot),
     ConsistencyRule(
         Reply,
         "of a task that asks no questions",
-        select(Reply.id)
-        .join(Slot, Slot.id == Reply.slot_id)
-        .join(Assignment, Assignment.id == Slot.assignment_id)
+        _in_slots(Reply, Slot)
         .join(Task, Task.id == Assignment.task_id)
         .where(Task.kind.not_in(kinds_with("questions"))),
     ),

@@ -13,7 +13,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 PLAN_SECONDS = 10
 """Seconds for which a database server keeps the plan of a statement."""
 STATEMENT_SECONDS, LOCK_SECONDS, IDLE_SECONDS = 15, 5, 30
-"""Longest seconds of a statement, of a wait for a lock, and of an idle transaction."""
+"""Longest seconds of a statement, a wait for a lock, and an idle transaction."""
 SOON_LOST = {
     "connect_timeout": "5",
     "keepalives_idle": "10",

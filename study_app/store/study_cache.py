@@ -1,4 +1,4 @@
-"""What every page reads, as plain values: a loaded study, and the rows of workers and what they hold, with the one way to change them.
+"""Cached values of every page: a loaded study, rows of workers, their updates.
 
 A study is read from the database once and kept until it is loaded again. The database's own objects (`study_app.store.models`) cost ten
 times as much to read and to write: too much for what happens with every page.
@@ -35,7 +35,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedTopic:
-    """A query, with ``intents`` (name, text) in order; an event or an interest profile, ``text`` being its title.
+    """Query with ``intents`` (name, text), event, or profile with ``text`` as title.
 
     ``detail`` is what the pages need besides, as `models.Topic` describes it. ``units``: what of the topic is leased one by
     one, rows of pairs or intents; () where the topic is leased as a whole. ``is_closed``: nobody takes it any more.
@@ -52,7 +52,7 @@ class CachedTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class CachedTask:
-    """A task: ``entry`` is what the study file says of it, ``systems`` maps rows to names in order.
+    """Task with ``entry`` of the study file, and ``systems`` by row in order.
 
     ``pairs``: the two systems of each pair that is leased by itself (rows); empty where none is.
     """
@@ -66,42 +66,51 @@ class CachedTask:
 
     @cached_property
     def kind(self) -> TaskKind:
-        """What all tasks of its kind have in common."""
+        """Definition of the task's kind."""
         return kind_of(self.entry)
 
     @cached_property
     def limit(self) -> int | None:
-        """How many slots a query has, an event with all its streams, or a unit; None for no limit."""
+        """Number of slots of a query, an event or a unit; None for no limit.
+
+        That of an event is over all its streams.
+        """
         return self.kind.limit(self.entry)
 
     @cached_property
     def wanted(self) -> int:
-        """How many queries, events or units a worker is asked to do."""
+        """Number of queries, events or units that a worker is asked to do."""
         units = sum(len(topic.units) for topic in self.topics) if self.kind.has_units else len(self.topics)
         return min(self.kind.wanted(self.entry), units)
 
     @cached_property
     def opens_study(self) -> bool:
-        """Whether room in it is a reason to let somebody in."""
+        """True if free places in this task open the study to new workers."""
         return self.kind.unit != "all"
 
     @property
     def following(self) -> FollowedTask:
-        """What the study file says of a task with streams; raises TypeError for another."""
+        """Entry of the study file of a task with streams.
+
+        Raises TypeError for another task.
+        """
         return expect_entry_type(self.entry, FollowedTask)
 
     @cached_property
     def has_search(self) -> bool:
-        """Whether a search page comes before the answers."""
+        """True if a search page comes before the answers."""
         return isinstance(self.entry, TaskWithSearch) and self.entry.search_seconds > 0
 
     @cached_property
     def shows(self) -> frozenset[str]:
-        """What of `TaskKind.optional` the pages of the task have."""
+        """Features of `TaskKind.optional` that the pages of the task have."""
         return self.shows_of(*self.topics)
 
     def shows_of(self, *topics: CachedTopic) -> frozenset[str]:
-        """Return what of `TaskKind.optional` the pages of some topics have; all of it where the topics do not say."""
+        """Return the features of `TaskKind.optional` that pages of some topics have.
+
+        All of them where the topics do not say.
+        """
         sides = topics if self.kind.side is not None else ()
         of_topics = (topic.detail.get("shows", self.kind.optional) for topic in sides)
         return frozenset(self.kind.says(self.entry)).union(*of_topics)
@@ -113,7 +122,7 @@ class CachedTask:
 
     def topic(self, topic: int) -> CachedTopic:
         """Return the query in row ``topic``."""
-        return next(one for one in self.topics if one.id == topic)
+        return next(each for each in self.topics if each.id == topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +143,7 @@ class CachedStudy:
 
     def task(self, task: int) -> CachedTask:
         """Return the task in row ``task``."""
-        return next(one for one in self.tasks if one.id == task)
+        return next(each for each in self.tasks if each.id == task)
 
 
 class StudyCache:
@@ -166,23 +175,26 @@ class StudyCache:
         *,
         reveals_silence: bool,
     ) -> Made:
-        """Return what ``make`` makes of a system's side, its query, and whether silent days are said; made once."""
+        """Return the value that ``make`` builds of a system's side, built once.
+
+        ``make`` gets the side, its query, and whether silent days are revealed.
+        """
         sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
         if key not in sides:
-            wanted = select(StoredSummary.content).where(
+            query = select(StoredSummary.content).where(
                 StoredSummary.topic_id == topic.id, StoredSummary.system_id == system
             )
-            sides[key] = make(Side.of(session.scalars(wanted).one()), topic, reveals_silence)
+            sides[key] = make(Side.of(session.scalars(query).one()), topic, reveals_silence)
         return cast("Made", sides[key])
 
     def stream(self, session: Session, plan: CachedStudy, topic: int, system: int) -> UpdateStream:
         """Return a system's updates about an event."""
         streams = self._streams[plan.id]
         if (topic, system) not in streams:
-            wanted = select(StoredStream.content).where(
+            query = select(StoredStream.content).where(
                 StoredStream.topic_id == topic, StoredStream.system_id == system
             )
-            streams[topic, system] = UpdateStream.of(session.scalars(wanted).one())
+            streams[topic, system] = UpdateStream.of(session.scalars(query).one())
         return streams[topic, system]
 
 
@@ -216,7 +228,10 @@ def _pairs(session: Session, task: Task, entry: TaskEntry) -> Sequence[Pair]:
 
 
 def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, Sequence[int]]:
-    """Return topic -> what of it is leased one by one; of a query without iUnits there is nothing to rate."""
+    """Return the units of each topic that are leased one by one.
+
+    A query without iUnits has nothing to rate.
+    """
     units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
     if kind_of(entry).unit == "intent":
         rated = [topic for topic in task.topics if (topic.detail or {}).get("iunits")]
@@ -271,7 +286,7 @@ class WorkerRow:
 
 @dataclass(slots=True)
 class SlotRow:
-    """A query, a unit of it, or a stream that a worker holds: what `models.Slot` says of it."""
+    """Slot of a worker: a query, a unit of it, or a stream, as in `models.Slot`."""
 
     id: int
     assignment_id: int
@@ -315,7 +330,7 @@ class StreamViewRow:
 
 
 def columns(model: type[Any], row: type[Any]) -> list[InstrumentedAttribute[Any]]:
-    """Return the columns of ``model`` that a row of this kind is made from, in the order of its fields."""
+    """Return the columns of ``model`` for a row class, in order of its fields."""
     return [getattr(model, field.name) for field in fields(row)]
 
 
@@ -326,7 +341,7 @@ def insert_row(session: Session, statement: Insert, values: Mapping[str, object]
 
 
 def update_rows(session: Session, *rows: WorkerRow | SlotRow, **values: object) -> None:
-    """Store new values of columns of one row, or of several of one kind, and give them to ``rows`` too."""
+    """Store new values in one row or several of one kind, and in ``rows``."""
     statement = _changing(Worker if isinstance(rows[0], WorkerRow) else Slot, tuple(values))
     new = {f"new_{name}": value for name, value in values.items()}
     session.connection().execute(statement, [{"row": row.id, **new} for row in rows])
@@ -337,6 +352,9 @@ def update_rows(session: Session, *rows: WorkerRow | SlotRow, **values: object) 
 
 @cache
 def _changing(model: type[Worker | Slot], names: tuple[str, ...]) -> Update:
-    """Return the statement that gives columns of one row new values; there are only as many as ways to call `update_rows`."""
+    """Return the statement that updates columns of one row.
+
+    There are only as many as ways to call `update_rows`.
+    """
     changed = update(model).where(model.id == bindparam("row"))
     return changed.values({name: bindparam(f"new_{name}") for name in names})

@@ -47,7 +47,7 @@ def sharers(session: Session, study: int, platform: Platform) -> set[int]:
 def other_of_submission(
     session: Session, study: int, platform: Platform, *, worker: str, submission: str | None
 ) -> str | None:
-    """Return the pseudonym of another worker under a submission, None for nobody."""
+    """Return the pseudonym of another worker under a submission, or None."""
     said = submission_of(platform)
     if said is None or submission is None:
         return None

@@ -1,4 +1,4 @@
-"""The database's tables of what tasks hold: introductions, ratings, questions, streams; of consent texts and platforms.
+"""Tables of tasks, consent texts and platforms.
 
 Beside `study_app.store.models`, whose rules hold here too.
 """
@@ -13,7 +13,7 @@ from study_app.store.models import Base, Intent, Slot
 
 
 class ConsentText(Base):
-    """A consent text that some version of a study had, so that it can be shown what somebody agreed to."""
+    """Consent text of some version of a study, kept as proof of the agreement."""
 
     __tablename__ = "consent_text"
     __table_args__ = (UniqueConstraint("study_id", "sha256"),)
@@ -25,7 +25,9 @@ class ConsentText(Base):
 
 
 class Introduction(Base):
-    """One form of the page before a task: ``answers`` are the options picked in its check, from 1, [] without a check.
+    """Form of the page before a task.
+
+    ``answers`` are the options picked in its check, from 1, [] without a check.
 
     ``number``: which try, from 1. ``passed``: everything was right, and the task may begin.
     """
@@ -43,7 +45,10 @@ class Introduction(Base):
 
 
 class Sheet(Base):
-    """A page of iUnits to rate for an intent, drawn and stored before it is shown; ``iunits`` lists their ids in order."""
+    """Page of iUnits to rate for an intent, drawn before display.
+
+    ``iunits`` lists their ids in order.
+    """
 
     __tablename__ = "sheet"
     __table_args__ = (UniqueConstraint("slot_id", "position"),)
@@ -58,7 +63,10 @@ class Sheet(Base):
 
 
 class Rating(Base):
-    """One revision of the answer to a sheet: ``ratings`` is {iunit: 0 to 4}, with every iUnit of the sheet."""
+    """Revision of the ratings of a sheet.
+
+    ``ratings`` is {iunit: 0 to 4}, with every iUnit of the sheet.
+    """
 
     __tablename__ = "rating"
     __table_args__ = (UniqueConstraint("sheet_id", "revision"),)
@@ -72,7 +80,9 @@ class Rating(Base):
 
 
 class Reply(Base):
-    """One revision of the answers to a task's questions: ``answers`` is {question: text, number or list of options}.
+    """Revision of the answers to a task's questions.
+
+    ``answers`` is {question: text, number or list of options}.
 
     A question that was left out is not in it.
     """
@@ -88,7 +98,10 @@ class Reply(Base):
 
 
 class CodeShown(Base):
-    """A code that a worker was shown for the first time; ``entry_id``: the arrival it is for, for a code per visit."""
+    """Code that was displayed to a worker for the first time.
+
+    ``entry_id``: the arrival it is for, for a code per visit.
+    """
 
     __tablename__ = "code_shown"
     __table_args__ = (
@@ -106,7 +119,7 @@ class CodeShown(Base):
 
 
 class PlatformRecord(Base):
-    """What the platform's own list says of one submission of a worker: its id and its state in the platform's words.
+    """Platform's record of one submission of a worker: id, and state in its words.
 
     ``finding``: what was advised when the list was read; None where an earlier prefcal read it. ``marked_paid_at``: when the
     researcher said that it was paid, whatever the list says.
@@ -140,7 +153,9 @@ class StoredStream(Base):
 
 
 class Follow(Base):
-    """A worker following one system's stream of one event, from enrolment to the end of the stream days.
+    """Follow of one system's stream of one event by a worker.
+
+    From enrolment to the end of the stream days.
 
     ``started_at``: this worker's own enrolment, at which the stream begins for them. ``ends_at``: wall time at which
     its days are over.
@@ -186,7 +201,7 @@ class StreamView(Base):
 
 
 class UsefulQuestion(Base):
-    """An update of which a worker is asked whether it was still of use; drawn and stored before it is shown."""
+    """Question whether an update was still of use, drawn before display."""
 
     __tablename__ = "useful_question"
     __table_args__ = (UniqueConstraint("follow_id", "nugget"),)

@@ -25,14 +25,17 @@ Now: TypeAlias = Callable[[], datetime]
 """Callable that returns the time, aware and in UTC."""
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
-"""Letters of names, without those easily confused when read aloud or copied by hand."""
+"""Letters of names, without those easily confused when read or copied."""
 
 
 MAX_KNOWN_TOKENS = 100_000
 """Most valid tokens remembered."""
 
 MAX_SERVED_PAGES = 4_096
-"""Most served pages whose tokens are remembered: forms and events mostly come within minutes."""
+"""Most served pages whose tokens are remembered.
+
+Forms and events mostly come within minutes.
+"""
 
 
 class BadTokenError(ValueError):
@@ -213,8 +216,8 @@ def secret_token(length: int) -> str:
     number = secrets.randbelow(len(LETTERS) ** length)
     letters = []
     for _ in range(length):
-        number, place = divmod(number, len(LETTERS))
-        letters.append(LETTERS[place])
+        number, index = divmod(number, len(LETTERS))
+        letters.append(LETTERS[index])
     return "".join(letters)
 
 

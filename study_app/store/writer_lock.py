@@ -85,12 +85,12 @@ class FileTurn:
 
     def hand_on(self) -> None:
         """Release the turn to the next process."""
-        held, self._held = self._held, None
-        if held is not None and sys.platform != "win32":
+        lock, self._held = self._held, None
+        if lock is not None and sys.platform != "win32":
             with suppress(OSError):
-                fcntl.flock(held, fcntl.LOCK_UN)  # closing frees nothing while a copy of this process lives
+                fcntl.flock(lock, fcntl.LOCK_UN)  # closing frees nothing while a copy of this process lives
             with suppress(OSError):
-                os.close(held)
+                os.close(lock)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 BEFORE_FIRST_ANSWER = timedelta(minutes=15)
-"""Time for which a slot is held for the first answer, besides the time for the search."""
+"""Time of a slot for the first answer, beside the time for the search."""
 
 ALL: Literal["all"] = "all"
 """Value of ``pairs`` for all pairs of a topic's systems."""
@@ -336,7 +336,7 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     """Check the name of a file of ids, or their digests as a database has them."""
     if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
         return value
-    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(one)) for one in value):
+    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(digest)) for digest in value):
         return tuple(value)
     raise PydanticCustomError(
         "literal_error", "must be {expected}", {"expected": "the name of a file of ids"}
@@ -344,7 +344,7 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
 
 
 class StudyEntry(StudyFileModel):
-    """Whole study file.
+    """Entry of a whole study file.
 
     Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names.
     """

@@ -12,7 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from metrics.errors import FaultLog, input_fault
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
 from metrics.readers.lines import check_is_plain
 from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
 from study_app.study.faults import note_contradictions, note_faults, note_missing_files

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import FaultLog, input_fault, join_names
-from metrics.files import SMALL_BYTES, check_bytes
+from metrics.file_limits import SMALL_BYTES, check_bytes
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.lines import PEEKED, check_is_plain, check_no_json, excel_delimiter
 from study_app.study.platforms import Platform
@@ -132,7 +132,7 @@ def parse_platform_list(
     submissions, log = [], FaultLog(path)
     meanings = STATES | {_plain(word): meaning for word, meaning in (states or {}).items()}
     for line, row in rows[1:]:
-        cells = {kind: row[place].strip() if place < len(row) else "" for kind, place in places.items()}
+        cells = {kind: row[column].strip() if column < len(row) else "" for kind, column in places.items()}
         if not cells["id"]:
             log.add(
                 "missing id of the worker",
@@ -142,7 +142,7 @@ def parse_platform_list(
             continue
         submissions.append(_submission(cells, meanings))
     log.raise_if_any()
-    unknown = tuple(sorted({one.status for one in submissions if not one.known}))
+    unknown = tuple(sorted({submission.status for submission in submissions if not submission.known}))
     return PlatformList(submissions=tuple(submissions), unknown=unknown)
 
 
@@ -177,10 +177,10 @@ def _places(
     places = {}
     for kind, names in COLUMNS.items():
         own = (_plain(platform.worker_parameter),) if kind == "id" else ()
-        wanted = (_plain(named[kind]),) if kind in named else (*own, *names)
-        place = next((plain.index(name) for name in wanted if name in plain), None)
-        if place is not None:
-            places[kind] = place
+        names_sought = (_plain(named[kind]),) if kind in named else (*own, *names)
+        column = next((plain.index(name) for name in names_sought if name in plain), None)
+        if column is not None:
+            places[kind] = column
         elif kind in named or kind in NEEDED:
             missing = repr(named[kind]) if kind in named else f"with the {NEEDED[kind]}"
             log.add(

@@ -16,7 +16,7 @@ MAX_PARAMETER_LENGTH = 255
 PHONE_WORDS = re.compile(r"Mobi|Android|iPhone|iPad|iPod", re.IGNORECASE)
 PLACEHOLDER = "WORKER-ID"
 UNFILLED = re.compile(rf"\{{\{{|\}}\}}|\$\{{|%[A-Za-z_]+%|^{PLACEHOLDER}$")
-"""Form of a placeholder that a platform did not fill: everybody would share that id."""
+"""Placeholder that a platform did not fill, which everybody would share as id."""
 
 SIMULATED = "simulated-"
 """Beginning of the ids of simulated workers, where ids may be words."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from metrics.errors import FaultLog
-from metrics.files import SMALL_BYTES, check_bytes
+from metrics.file_limits import SMALL_BYTES, check_bytes
 from study_app.study.entries import StudyEntry
 from study_app.study.file import StudyFile
 from study_app.study.platforms import Platform, platform_of
@@ -126,7 +126,7 @@ def _claims(keys: str, token: str) -> Mapping[str, Any]:
 
 
 def _check_time(claims: Mapping[str, Any], now: datetime) -> None:
-    """Raise `InvalidTokenError` if a token is not valid now, by the server's own clock.
+    """Raise `InvalidTokenError` if a token is not valid by the server's clock.
 
     On a rehearsal that clock is not the machine's.
     """
@@ -155,14 +155,14 @@ def _host(site: str) -> str:
 def _signed_names(platform: Platform, claims: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
     """Return the signed parameters by which the platform knows a worker."""
     signed = claims.get(platform.token_claim)
-    wanted = (platform.worker_parameter, *platform.other_parameters)
-    said = signed if isinstance(signed, Mapping) else {}
-    names = {name: said[name] for name in wanted if isinstance(said.get(name), str)}
+    allowed = (platform.worker_parameter, *platform.other_parameters)
+    signed_names = signed if isinstance(signed, Mapping) else {}
+    names = {name: signed_names[name] for name in allowed if isinstance(signed_names.get(name), str)}
     if platform.worker_parameter not in names:
         raise InvalidTokenError(f"token without {platform.worker_parameter}")
     if any(given.get(name, value) != value for name, value in names.items()):
         raise InvalidTokenError("token and address name different ids")
-    return {name: names.get(name, "") for name in wanted}
+    return {name: names.get(name, "") for name in allowed}
 
 
 def _key_set(keys: str) -> "PyJWKSet":

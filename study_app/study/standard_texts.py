@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 UNWRITTEN = ("WRITE HERE", "【ここに記入】")
-"""Marks of text that only the researcher can write; a consent with them is refused."""
+"""Marks of text that only the researcher can write.
+
+A consent with them is refused.
+"""
 
 TO_WRITE = {
     "en": {

@@ -1,4 +1,4 @@
-"""Which collections the recognised files make up: what plays which part, which runs belong to them, and what is missing."""
+"""Collections among recognised files: their parts, runs and missing files."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,15 +13,20 @@ ENOUGH = 0.5
 ID_LIKE = 0.95
 """Share of entries without a space that make a column one of ids."""
 
-LEAST_TEXTS = 3
-"""Files ``id TAB text`` that are questions and two systems that answer them, where no other form tells answers."""
+MIN_ANSWER_TEXTS = 3
+"""Fewest files ``id TAB text`` that are taken for questions and answers.
+
+One of questions and two of systems, where no other form tells answers.
+"""
 
 Choice = Callable[[RecognisedFile], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCollection:
-    """A whole collection: ``family`` (summaries, events, pushes, ranked, images, answers), key of the study file -> file, and the runs.
+    """Whole collection: family, files by key of the study file, and runs.
+
+    ``family`` is summaries, events, pushes, ranked, images or answers.
 
     A file of the pairs to judge is among the files as ``pairs``.
     """
@@ -33,7 +38,10 @@ class FoundCollection:
 
 @dataclass(slots=True)
 class CollectionSearch:
-    """The files of one family as they are found; ``missing`` says of each key that was not how such a file looks."""
+    """Files of one family during the search.
+
+    ``missing`` has the look of a file for each missing key.
+    """
 
     family: str
     pool: Sequence[RecognisedFile]
@@ -70,7 +78,7 @@ class CollectionSearch:
 
 
 def collections(pool: Sequence[RecognisedFile]) -> tuple[list[FoundCollection], list[CollectionSearch]]:
-    """Return the collections that are whole, and the searches for those of which only a part is there."""
+    """Return the whole collections, and the searches for partial ones."""
     whole: list[FoundCollection] = []
     partial: list[CollectionSearch] = []
     named = [file for file in pool if _are_pairs(file, system_names(pool))]
@@ -92,7 +100,7 @@ def collections(pool: Sequence[RecognisedFile]) -> tuple[list[FoundCollection], 
 
 
 def faults_of(search: CollectionSearch, place: Path, strangers: Sequence[Path] = ()) -> list[Fault]:
-    """Say what a collection lacks, or which files could both be the same part of it.
+    """Return the missing and ambiguous parts of a collection.
 
     While the latter is open nothing is missing for sure: files are told by whose ids they have. ``strangers`` are the files that
     are nothing known, of which some may be called like what is missing.
@@ -100,10 +108,10 @@ def faults_of(search: CollectionSearch, place: Path, strangers: Sequence[Path] =
     faults = [
         Fault(
             problem=f"{search.family}: no file that could be {key}{_named_so(key, strangers)}",
-            cure=f"add one, {looks}, or name its folder",
+            cure=f"add one, {form}, or name its folder",
             path=str(place),
         )
-        for key, looks in search.missing.items()
+        for key, form in search.missing.items()
         if not search.doubtful
     ]
     for key, paths in search.doubtful.items():
@@ -137,7 +145,10 @@ def _named_so(key: str, strangers: Sequence[Path]) -> str:
 
 
 def system_names(runs: Sequence[RecognisedFile]) -> dict[str, Path]:
-    """Name each system like its run's file, in characters that a study file allows, and no two alike."""
+    """Name each system after its run's file.
+
+    In characters that a study file allows, and no two alike.
+    """
     named: dict[str, Path] = {}
     for run in runs:
         plain = "".join(
@@ -274,11 +285,14 @@ def _images(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Reco
 
 
 def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
-    """Find questions and what answers them: JSON lines, or files that look like the questions and are longer."""
+    """Find questions and their answers.
+
+    JSON lines, or files that look like the questions and are longer.
+    """
     search = CollectionSearch("answers", pool)
     runs = search.of("answers")
     texts = search.of("id text", *(("id word", "windows") if runs else ()))
-    if not runs and len(texts) < LEAST_TEXTS:
+    if not runs and len(texts) < MIN_ANSWER_TEXTS:
         return search, []
     answered = frozenset().union(*(file.ids(0) for file in runs or texts))
     about = [file for file in texts if _shared(file.ids(0), answered) > ENOUGH]
@@ -288,7 +302,10 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
 
 
 def _are_pairs(file: RecognisedFile, systems: Collection[str]) -> bool:
-    """Say whether the lines are ``topic a b`` with the names of two systems, as they will stand in the study file."""
+    """Return whether the lines are ``topic a b`` with names of two systems.
+
+    The names are as they will stand in the study file.
+    """
     fitting = sum(row[1] in systems and row[2] in systems for row in file.rows if len(row) > 2)
     return fitting > 0 and fitting >= SHARE_THAT_FITS * len(file.rows)
 

@@ -1,4 +1,7 @@
-"""The first study file: which tasks it could have, its text with what every key means, and writing it: whole, checked, over no other."""
+"""Text of a first study file, and its safe writing.
+
+The tasks that the collections allow, with the meaning of every key; written whole, checked, over no other file.
+"""
 
 import math
 import os
@@ -43,12 +46,15 @@ from study_app.tasks.task_kind import NewTask, TaskKind
 
 FILE = "study.yaml"
 SINGLE_PAIRS = 10
-"""Queries that a worker judges where each has one pair and needs no search: coming for a single pair is worth nobody's while."""
+"""Queries of a worker where each has one pair and needs no search.
+
+To come for a single pair is not worth a worker's while.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PossibleTask:
-    """One task to write: its kind, what of that is for new study files, and what it is about."""
+    """Task to write: its kind, its texts for new study files, and its collection."""
 
     kind: TaskKind
     new: NewTask
@@ -57,7 +63,10 @@ class PossibleTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the researcher said; ``title`` None for one that fits the tasks, the last two None for places to write them."""
+    """Researcher's answers; None for values to be chosen or filled in later.
+
+    ``title`` None for one that fits the tasks, the last two None for places to write them.
+    """
 
     study: str
     title: str | None
@@ -73,7 +82,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftLimits:
-    """What a draft of the study file told: limits that fit what there is to judge, and how long a worker takes.
+    """Limits from a draft of the study file, and a worker's time.
 
     Attributes
     ----------
@@ -95,12 +104,15 @@ INTRODUCED = {
 
 
 def comments(kind: TaskKind) -> Mapping[str, str]:
-    """Return key -> comment, in the order in which they are written."""
+    """Return the comment of each key, in the order of writing."""
     return {} if kind.new is None else {**INTRODUCED, **kind.new.comments}
 
 
 def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
-    """Return every key of a kind that is written, with its default; days are not in it where they have none."""
+    """Return every written key of a kind with its default.
+
+    days are not in it where they have none.
+    """
     fields = kind.entry.model_fields
     values = {key: fields[key].default for key in comments(kind)}
     values["instructions"] = "standard"
@@ -116,17 +128,17 @@ def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
 
 
 def possible_tasks(whole: Sequence[FoundCollection]) -> list[PossibleTask]:
-    """Return every task that the collections have enough runs for, in the order in which workers would do them."""
+    """Return every task for which there are enough runs, in workers' order."""
     return [
-        PossibleTask(kind=kind, new=kind.new, found=found)
-        for found in whole
+        PossibleTask(kind=kind, new=kind.new, found=collection)
+        for collection in whole
         for kind in KINDS.values()
-        if kind.new is not None and len(found.runs) >= kind.new.runs.get(found.family, math.inf)
+        if kind.new is not None and len(collection.runs) >= kind.new.runs.get(collection.family, math.inf)
     ]
 
 
 def usual_tasks(possible: Sequence[PossibleTask]) -> list[PossibleTask]:
-    """Return the tasks to write where nobody says which."""
+    """Return the tasks to write by default."""
     return [task for task in possible if task.new.usual(task.found)]
 
 
@@ -134,8 +146,8 @@ def language_of(whole: Sequence[FoundCollection]) -> str:
     """Return ja where the texts are mostly Japanese, else en."""
     texts = (
         row[-1]
-        for found in whole
-        for key, file in found.files.items()
+        for collection in whole
+        for key, file in collection.files.items()
         if key in {"queries", "texts", "nuggets", "topics"}
         for row in file.rows[:1_000]
     )
@@ -179,7 +191,10 @@ def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path, fitted
 
 
 def fit_limits(draft: StudyContent, language: str) -> DraftLimits:
-    """Return limits that fit the pairs there are, and how long a worker takes with them, of a study that was drafted without."""
+    """Return limits that fit the available pairs, and a worker's time.
+
+    The study was drafted without limits first.
+    """
     limits = [_limits(task) for task in draft.tasks]
     entries = [
         task.entry.model_copy(update=dict(changes)) for task, changes in zip(draft.tasks, limits, strict=True)
@@ -199,20 +214,23 @@ def fit_limits(draft: StudyContent, language: str) -> DraftLimits:
 
 
 def _limits(task: TaskContent) -> dict[str, float]:
-    """Return key -> value of a task's limits that ask for more than there is, or for less than is worth a worker's coming."""
+    """Return adjusted limits of a task, by key.
+
+    Those that ask for more than there is, or for less than is worth a worker's coming.
+    """
     entry, kind = task.entry, kind_of(task.entry)
     limits: dict[str, float] = {}
     if kind.wanted_key is not None:
-        wanted = kind.wanted(entry)
+        unit_count = kind.wanted(entry)
         if (
             isinstance(entry, ChosenTopicTask)
             and not isinstance(entry, TaskWithSearch)
             and max(task.pairs_of_topics) == 1
         ):
-            wanted = SINGLE_PAIRS
+            unit_count = SINGLE_PAIRS
         units = units_there(task)[0]
-        if min(wanted, units) != kind.wanted(entry):
-            limits[kind.wanted_key] = min(wanted, units)
+        if min(unit_count, units) != kind.wanted(entry):
+            limits[kind.wanted_key] = min(unit_count, units)
     if isinstance(entry, JudgingTask):
         fitted = entry.model_copy(update=dict(limits))
         repeats = fitted.repeats_of_a_worker(task.pairs_of_topics)
@@ -251,12 +269,14 @@ def _study_lines(answers: Answers, tasks: list[PossibleTask], duration: str) -> 
     yield _line(0, "device", answers.device, "any, phone or desktop: checked before consent")
     yield _line(0, "seed", 1, "everything that is drawn by lot follows from it")
     yield _line(0, "lease_minutes", 45, "how long a place is held for a worker who gives no sign of life")
-    told = "what a worker is paid: `study check` then says what the study costs; the consent says it too"
+    reward_comment = (
+        "what a worker is paid: `study check` then says what the study costs; the consent says it too"
+    )
     if answers.reward is None:
-        yield f"# reward: 3.00                  # {told}"
+        yield f"# reward: 3.00                  # {reward_comment}"
         yield "# currency: USD"
     else:
-        yield _line(0, "reward", answers.reward, told)
+        yield _line(0, "reward", answers.reward, reward_comment)
         yield _line(0, "currency", answers.currency, "of the reward")
     yield "# platform_fee: 0.33            # what the platform takes on top, as a share of the reward"
 
@@ -286,9 +306,9 @@ def _task_lines(
 
 
 def _files_of(task: PossibleTask) -> Mapping[str, Path]:
-    """Return key -> file in the order in which docs/study-file.md has them."""
-    found = task.found.files
-    return {key: found[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in found}
+    """Return the files by key, in the order of docs/study-file.md."""
+    files = task.found.files
+    return {key: files[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in files}
 
 
 def _protocol_lines(
@@ -309,7 +329,7 @@ def _protocol_lines(
 def _value_lines(key: str, value: Any, comment: str) -> Iterator[str]:
     if key == "criteria":
         yield f"    {key}:".ljust(COMMENT_COLUMN) + f"# {comment}"
-        yield from (f"      - {_scalar(one)}" for one in value)
+        yield from (f"      - {_scalar(item)}" for item in value)
     else:
         yield _line(4, key, value, comment)
 
@@ -330,7 +350,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartingFiles:
-    """What was found: whole collections, parts of others, and the files that play no part; ``reasons`` says of each of these why."""
+    """Whole collections, partial ones, and unused files with ``reasons``."""
 
     whole: list[FoundCollection]
     partial: list[CollectionSearch]
@@ -366,7 +386,7 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     whole, partial = collections([*known, *(file for file in folders if isinstance(file, RecognisedFile))])
     seen += [folder for folder in folders if isinstance(folder, Unknown)]
     if whole:
-        used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
+        used = {file.path for collection in whole for file in (*collection.files.values(), *collection.runs)}
         reasons = {file.path: unused_reason(file) for file in seen if file.path not in used}
         return StartingFiles(whole=whole, partial=partial, unused=list(reasons), reasons=reasons)
     taken = {file.path for search in partial for file in search.files.values()}
@@ -392,7 +412,7 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
 
 
 def unused_reason(file: RecognisedFile | Unknown) -> str:
-    """Say why a file plays no part: what it is, which nothing else here goes with, or what it is instead."""
+    """Return why a file is unused: what it is, and what it lacks."""
     if isinstance(file, Unknown):
         return file.why
     example = f" such as {file.rows[0][0]!r}" if file.rows else ""
@@ -400,7 +420,10 @@ def unused_reason(file: RecognisedFile | Unknown) -> str:
 
 
 def study_place(folder: Path) -> Path:
-    """Return where the study file is to stand; raises `InputError` when there is one already."""
+    """Return the path of the study file.
+
+    Raises `InputError` when there is one already.
+    """
     path = folder / FILE
     if path.exists():
         raise input_fault(
@@ -412,7 +435,9 @@ def study_place(folder: Path) -> Path:
 
 
 def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Path:
-    """Write the study file, which then has no fault, and what it names that is a draft; where there is a fault, nothing is left behind.
+    """Write the study file and the drafts that it names, without any fault.
+
+    Where there is a fault, nothing is left behind.
 
     Raises
     ------
@@ -451,7 +476,10 @@ def drafts(tasks: Sequence[PossibleTask]) -> list[RecognisedFile]:
 
 @contextmanager
 def _written(files: Sequence[RecognisedFile]) -> Iterator[None]:
-    """Write drafts, over no other file, and remove them if what follows fails; raises `InputError` where one cannot be written."""
+    """Write drafts over no other file; remove them if a later step fails.
+
+    Raises `InputError` where one cannot be written.
+    """
     made: list[Path] = []
     try:
         for file in files:
@@ -471,7 +499,10 @@ def _written(files: Sequence[RecognisedFile]) -> Iterator[None]:
 
 
 def _check(text: str, path: Path) -> StudyContent:
-    """Read a study file before it is there; from a file beside its place, since the files that it names are seen from there."""
+    """Check a study file before it is written.
+
+    From a file beside its path, since the files that it names are relative to it.
+    """
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.") as draft:
         draft.write(text.encode())
         draft.flush()
@@ -482,7 +513,7 @@ def _check(text: str, path: Path) -> StudyContent:
 
 
 def _in_place(fault: Fault, part: Path, path: Path) -> Fault:
-    """Return a fault under the name that its file has or was to have, without the way through the study's folder."""
+    """Return a fault under the file's final name."""
     if fault.path is None:
         return fault
     return replace(fault, path=str(path) if fault.path == str(part) else os.path.normpath(fault.path))

@@ -1,4 +1,7 @@
-"""Folders of pictures that no file names: the file that would name them, where their names tell the topics, else why it cannot be written."""
+"""Folders of pictures without a file that names them.
+
+The file that would name them, if their names are topics, else the reason.
+"""
 
 import json
 import os
@@ -15,7 +18,7 @@ OF_TOPICS = frozenset(("id text", "id word", "windows"))
 def picture_folders(
     pictures: Sequence[Path], others: Sequence[Path], recognised: Sequence[RecognisedFile]
 ) -> Iterator[RecognisedFile | Unknown]:
-    """Yield for each folder with pictures that no file names the file to write about it, or why none can be written.
+    """Yield the file to write about each folder of unnamed pictures, or a reason.
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ def picture_folders(
 
 
 def _doubt(pictures: Sequence[Path], topics: Sequence[set[str]]) -> str:
-    """Say why the names of a system's pictures do not tell their topics; nothing where they do."""
+    """Return why names of a system's pictures are no topics, or nothing."""
     stems = [path.stem for path in pictures]
     if not topics:
         return "there is no file of topics, lines `topic TAB what was asked for`"

@@ -1,4 +1,4 @@
-"""What kind of file something is, told by what stands in it; names decide nothing.
+"""Recognition of files by their content; names decide nothing.
 
 Files are read as the readers of `metrics` do: UTF-8, plain or packed. Only the beginning is looked at. Some forms are shared by
 several kinds of files (``id text``, ``id id text``, ``id id id number``); `study_app.study_new.collections` tells those apart by whose
@@ -27,7 +27,10 @@ WINNERS = "preferences with their winner, which prefcal convert lines-to-tables 
 HEAD_BYTES = 4_000_000
 LINES_JUDGED = 50
 SHARE_THAT_FITS = 0.9
-"""The readers say which lines are wrong; a file with some of them is still that file."""
+"""Smallest share of fitting lines in a recognised file.
+
+The readers report the wrong lines.
+"""
 MAX_FILES = 2_000
 HEADERS = {"query_id", "topic", "qid", "docid", "tweet_id", BEIR[0]}
 """First words of the headers that readers skip."""
@@ -37,7 +40,9 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedFile:
-    """A file, its form (a name of `FORMS`, or of a file with markup), and its rows without a header.
+    """File with its form, and its rows without a header.
+
+    The form is a name of `FORMS`, or of a file with markup.
 
     ``draft``: its text, where it is not there yet and is written together with the study file.
     """
@@ -48,25 +53,31 @@ class RecognisedFile:
     draft: str = ""
 
     def ids(self, *columns: int) -> frozenset[Row]:
-        """Return what stands in these columns."""
+        """Return the values of these columns."""
         return frozenset(tuple(row[column] for column in columns) for row in self.rows)
 
     @property
     def why(self) -> str:
-        """Say what it is: ``a run of ranked lists``."""
+        """Describe the file, as in ``a run of ranked lists``."""
         return WORDS[self.form]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A file that is nothing that a study could use, and why: what it is instead, or how far it is from what is known."""
+    """File that no study could use, with the reason.
+
+    What it is instead, or how far it is from what is known.
+    """
 
     path: Path
     why: str
 
 
 def files_in(places: Sequence[Path]) -> list[Path]:
-    """Return the files among ``places`` and in the folders among them, in order; hidden ones and YAML are passed over."""
+    """Return the files among ``places`` and in their folders, in order.
+
+    Hidden ones and YAML are passed over.
+    """
     files: dict[Path, None] = {}
     for place in places:
         inside = sorted(place.rglob("*")) if place.is_dir() else [place]
@@ -78,7 +89,10 @@ def files_in(places: Sequence[Path]) -> list[Path]:
 
 
 def split_pictures(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the pictures among files, by their first bytes, and the others, `MAX_FILES` at most."""
+    """Return the pictures among files, by their first bytes, and the others.
+
+    `MAX_FILES` at most.
+    """
     pictures = [path for path in paths if _is_picture(path)]
     known = frozenset(pictures)
     return pictures, [path for path in paths if path not in known][:MAX_FILES]
@@ -93,7 +107,7 @@ def _is_picture(path: Path) -> bool:
 
 
 def recognise(path: Path) -> RecognisedFile | Unknown:
-    """Say what a file is, or why it is nothing that a study could use."""
+    """Return the form of a file, or why no study could use it."""
     try:
         text = _beginning(path)
     except InputError as error:
@@ -111,7 +125,7 @@ def recognise(path: Path) -> RecognisedFile | Unknown:
 
 
 def _beginning(path: Path) -> str:
-    """Return whole lines from the beginning of a file.
+    """Return the whole lines at the beginning of a file.
 
     Raises
     ------
@@ -140,7 +154,7 @@ def _of_markup(path: Path, text: str) -> RecognisedFile | Unknown:
     if form is None:
         return Unknown(path=path, why="XML or HTML without <results>, <events> or <top>")
     used = re.findall(r"""<(?:iunit|link)\s[^>]*?(?:uid|iid)\s*=\s*["']([^"']+)""", text)
-    return RecognisedFile(path=path, form=form, rows=tuple((one,) for one in dict.fromkeys(used)))
+    return RecognisedFile(path=path, form=form, rows=tuple((cell,) for cell in dict.fromkeys(used)))
 
 
 _FORMS_BY_TOPIC = "a picture has topic, image and perhaps alt, an answer topic, text and perhaps citations"
@@ -168,7 +182,7 @@ def _of_json(path: Path, text: str) -> RecognisedFile | Unknown:
 
 
 def _objects(text: str) -> list[Any]:
-    """Return the objects of JSON lines, or of a whole document that fits into what was looked at."""
+    """Return the objects of JSON lines, or of a small whole document."""
     objects = []
     for line in text.splitlines():
         try:
@@ -188,7 +202,7 @@ def _answers(plain: Any) -> Iterator[Row]:
     """Yield (topic, text) of an object with answers."""
     tracks = track_answers(plain)
     if tracks is not None:
-        yield from ((one.topic, " ".join(text for text, _ in one.sentences)) for one in tracks)
+        yield from ((answer.topic, " ".join(text for text, _ in answer.sentences)) for answer in tracks)
     elif (
         isinstance(plain, dict)
         and isinstance(plain.get("topic"), str)
@@ -208,9 +222,9 @@ def _images(plain: Any) -> Iterator[Row]:
 
 def _id_text(plain: Any) -> Iterator[Row]:
     """Yield (id, title, text) of an object with a text."""
-    found = text_object(plain)
-    if found is not None:
-        yield found
+    text_id = text_object(plain)
+    if text_id is not None:
+        yield text_id
 
 
 def _of_table(path: Path, text: str) -> RecognisedFile | Unknown:
@@ -240,7 +254,10 @@ def _of_table(path: Path, text: str) -> RecognisedFile | Unknown:
 
 
 def _are_winners(rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether lines of four or five fields end with one of the two systems that they name, now the one, now the other."""
+    """Return whether the last of four or five fields is one of the two systems.
+
+    Now the one, now the other.
+    """
     firsts = {
         row[-1] == row[1] for row in rows if len(row) in {4, 5} and row[1] != row[2] and row[-1] in row[1:3]
     }
@@ -248,7 +265,7 @@ def _are_winners(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _strange(lines: Sequence[str], form: str, fitting: int) -> str:
-    """Say what lines of no form look like, and how many of them are like the form that is nearest."""
+    """Describe lines of no form, and how many of them resemble the nearest form."""
     near = f"; {fitting} of the first {len(lines)} are like {WORDS[form]}" if fitting else ""
     for mark, by in ((None, "blanks"), *DELIMITERS.items()):
         rows = [line.split(mark) for line in lines]
@@ -303,7 +320,10 @@ FORMS: dict[str, tuple[str | None, Callable[[Sequence[str]], bool]]] = {
     "id text": ("\t", lambda row: len(row) in {2, 3} and all(field.strip() for field in row[:2])),
     "id word word": (None, _of(3, lambda _row: True)),
 }
-"""Form -> what separates its fields, and whether a row has it; the first that fits counts. A text without spaces may be Japanese."""
+"""Separator of the fields, and test of a row, by form; the first match counts.
+
+A text without spaces may be Japanese.
+"""
 
 WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -330,4 +350,4 @@ WORDS: Mapping[str, str] = MappingProxyType(
         "id word word": "lines of three words",
     }
 )
-"""Form -> what a file of it is, in words."""
+"""Description of a file, by form."""

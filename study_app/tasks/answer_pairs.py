@@ -1,4 +1,6 @@
-"""`answer_pairs`: workers judge pairs of texts that answer a question: passages, generated answers, answers with sources that open in place.
+"""Kind of task `answer_pairs`: workers judge pairs of answers to a question.
+
+Answers are passages, generated texts, or texts with sources that open in place.
 
 A system that answers only some questions is in the pairs of those.
 """
@@ -17,19 +19,18 @@ from study_app.study.entries import AssignedPairTask, expect_entry_type
 from study_app.tasks.content import AnswerFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
-    JUDGED_COMMENTS,
+    ASSIGNED_CURES,
     OPTIONS,
     PAIRS_ASSUMED,
-    REPEATED_COMMENTS,
+    assigned_comments,
+    assigned_work,
     chosen_only,
-    count_phrase,
     taken_capacity,
     taken_seconds,
-    taking,
 )
 
 UNCITED = "end"
-"""What stands for the block in the name of a source that no block cites."""
+"""Block name within the id of a source that no block cites."""
 
 
 class AnswerPairs(AssignedPairTask):
@@ -47,7 +48,10 @@ def _read(folder: Path, task: AnswerPairs, faults: list[Fault]) -> TaskContent |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPart:
-    """A block of an answer with the sources that it cites; at the end a part without a text has those that none cites."""
+    """Block of an answer with the sources that it cites.
+
+    A last part without a text has the sources that no block cites.
+    """
 
     text: Block | None
     sources: tuple[Block, ...]
@@ -65,7 +69,10 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRun:
-    """Parts of an answer that stand in one list, or in none; ``tag`` is ul, ol or empty."""
+    """Consecutive parts of an answer in one list, or in none.
+
+    ``tag`` is ul, ol or empty.
+    """
 
     tag: str
     start: int
@@ -75,8 +82,12 @@ class PartRun:
 def shown_answer(answer: Side) -> tuple[PartRun, ...]:
     """Return an answer's parts, those of one list together."""
     return tuple(
-        PartRun(tag=place.tag if place else "", start=place.start if place else 1, parts=tuple(of_list))
-        for place, of_list in groupby(_parts(answer.blocks), key=lambda part: part.place)
+        PartRun(
+            tag=list_place.tag if list_place else "",
+            start=list_place.start if list_place else 1,
+            parts=tuple(of_list),
+        )
+        for list_place, of_list in groupby(_parts(answer.blocks), key=lambda part: part.place)
     )
 
 
@@ -90,17 +101,12 @@ def _parts(blocks: Sequence[Block]) -> Iterator[AnswerPart]:
 
 
 def _sources_and_marks(answer: Side) -> Iterator[str]:
-    """Say whether an answer has lines of sources, and whether any stands below a block that cites it."""
+    """Yield the features of an answer: sources, and marks that cite them."""
     sources = [block.id for block in answer.blocks if block.kind == "link"]
     if sources:
         yield "sources"
     if any(not name.startswith(f"{UNCITED}:") for name in sources):
         yield "marks"
-
-
-def _work(content: TaskContent) -> str:
-    entry = expect_entry_type(content.entry, AnswerPairs)
-    return f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), 'question')}"
 
 
 def _methods(task: FinishedTask) -> str:
@@ -113,11 +119,7 @@ KIND = TaskKind(
         "en": ("How well does it answer the question?", "How far can you rely on what it says?"),
         "ja": ("質問にどれだけ答えていますか", "書かれていることを、どれだけ信頼できますか"),
     },
-    cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
-        "systems": "write NAME: FILE, one line per system, two at least",
-        "collection": "write topics: FILE below it",
-    },
+    cures=ASSIGNED_CURES,
     page="pair",
     unit="pair",
     wanted_key="pairs_per_worker",
@@ -132,10 +134,10 @@ KIND = TaskKind(
     optional=("sources", "marks"),
     asks=lambda shows: ("first", "second" if "sources" in shows else "other"),
     check=(2, 3),
-    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AnswerPairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AssignedPairTask)),
     assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AnswerPairs)),
-    work=_work,
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AssignedPairTask)),
+    work=lambda content: assigned_work(content, "question"),
     tables=frozenset({"preferences", "reads"}),
     worth=lambda content, _people, _path: drawn_worth(content),
     methods=_methods,
@@ -148,13 +150,6 @@ KIND = TaskKind(
             "en": "you read questions, and compare pairs of answers to them",
             "ja": "質問を読み、その答えを二つずつ比べます",
         },
-        comments={
-            "pairs": "all pairs of a question, or a file with `topic a b` on each line: exactly these",
-            "judgments_per_pair": "workers who judge each pair; null is no limit",
-            "pairs_per_worker": "pairs that a worker judges, of one question as far as there is room",
-            "validation_pairs": "pairs that a worker sees once more",
-            **REPEATED_COMMENTS,
-            **JUDGED_COMMENTS,
-        },
+        comments=assigned_comments("question"),
     ),
 )

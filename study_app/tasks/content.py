@@ -1,4 +1,7 @@
-"""What `load` stores of one task, as values: topics, what each system shows of each, derived tables, the files; and the forms of collections."""
+"""Contents of one task as values, and the forms of collections.
+
+Contents are topics, each system's sides, derived tables and files.
+"""
 
 import hashlib
 import re
@@ -19,7 +22,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What no page can show and a database may refuse: control characters but tab and line ends, and halves of characters."""
+"""Characters that no page can show and a database may refuse.
+
+Control characters but tab and line ends, and halves of characters.
+"""
 SystemPair: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""
 
@@ -44,7 +50,10 @@ class EventFiles(StudyFileModel):
 
 
 class PushFiles(StudyFileModel):
-    """Files of a Microblog or Real-Time Summarization collection, relative to the study file."""
+    """Files of a Microblog or Real-Time Summarization collection.
+
+    Paths are relative to the study file.
+    """
 
     topics: Text
     qrels: Text
@@ -54,7 +63,10 @@ class PushFiles(StudyFileModel):
 
 
 class RankedFiles(StudyFileModel):
-    """Files of a collection of documents, judged or not, with time windows or without, relative to the study file."""
+    """Files of a collection of documents, with or without judgments and windows.
+
+    Paths are relative to the study file.
+    """
 
     topics: Text
     qrels: Text | None = None
@@ -77,14 +89,14 @@ class ImageFiles(StudyFileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that a study was made of: its path as the study file writes it, and the hash of its bytes."""
+    """File of a study: its path as the study file writes it, and its hash."""
 
     path: str
     sha256: str
 
 
 def source_files(folder: Path, paths: Mapping[str, str]) -> dict[str, SourceFile]:
-    """Return name -> file, for paths relative to ``folder``."""
+    """Return the files by name, for paths relative to ``folder``."""
     return {
         name: SourceFile(path=path, sha256=hashlib.sha256((folder / path).read_bytes()).hexdigest())
         for name, path in paths.items()
@@ -102,7 +114,9 @@ def collect_faults(faults: list[Fault], read: Callable[[], T]) -> T | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicContent:
-    """A query, an event, an interest profile: its id in every table, its text, and what `models.Topic.detail` holds.
+    """Query, event or interest profile: id, text, and details.
+
+    Details are what `models.Topic.detail` holds.
 
     ``query``: its intents and iUnits, where the collection has such.
     """
@@ -114,12 +128,12 @@ class TopicContent:
 
     @property
     def intents(self) -> Mapping[str, str]:
-        """Intent -> its text; empty where there are none."""
+        """Text of each intent; empty where there are none."""
         return {} if self.query is None else self.query.intents
 
     @property
     def iunits(self) -> Mapping[str, str]:
-        """IUnit -> its text; empty where there are none."""
+        """Text of each iUnit; empty where there are none."""
         return {} if self.query is None else self.query.iunits
 
     def probability(self, intent: str) -> float | None:
@@ -128,7 +142,10 @@ class TopicContent:
         return None if given is None else given.get(intent, 0.0)
 
     def chances(self, known: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
-        """Return intent -> P(i|q): what is known of the topic, else the collection's, else all alike."""
+        """Return P(i|q) of each intent.
+
+        From the topic, else from the collection, else uniform.
+        """
         given = None if self.query is None else self.query.probability
         return known.get(self.id) or given or dict.fromkeys(self.intents, 1 / max(1, len(self.intents)))
 
@@ -176,37 +193,44 @@ class TaskContent:
 
     @property
     def system_pairs(self) -> Mapping[str, tuple[SystemPair, ...]]:
-        """Topic -> the couples of systems that are judged, in the order of the study file; empty without pairs."""
+        """Judged system pairs of each topic, in the order of the study file.
+
+        Empty without pairs.
+        """
         if self.chosen is not None:
             return self.chosen
         return {
-            topic.id: tuple(combinations((one for one in self.systems if (topic.id, one) in self.sides), 2))
+            topic.id: tuple(
+                combinations((name for name in self.systems if (topic.id, name) in self.sides), 2)
+            )
             for topic in self.topics
         }
 
     @property
     def shown(self) -> Mapping[tuple[str, str], Side | UpdateStream]:
-        """(topic, system) -> what is shown, sides and streams."""
+        """Displayed content by (topic, system): sides and streams."""
         return {**self.sides, **self.streams}
 
     @property
     def digests(self) -> Mapping[tuple[str, str], str]:
-        """(topic, system) -> the digest of its side."""
+        """Digest of each side, by (topic, system)."""
         return {(topic, system): side.digest(topic) for (topic, system), side in self.sides.items()}
 
     @property
     def pairs_of_topics(self) -> tuple[int, ...]:
-        """How many couples are judged of each topic."""
+        """Number of judged pairs of each topic."""
         return tuple(map(len, self.system_pairs.values()))
 
 
 OF_SYSTEM_SD = 1.0
 OF_TOPIC_SD = 0.5
-"""How far systems lie apart over all topics, and how far a topic moves each."""
+"""Standard deviations of a system's worth over systems, and of it over topics."""
 
 
 def drawn_worth(content: TaskContent) -> dict[tuple[str, str], float]:
-    """Return (topic, system) -> what its text is worth to a simulated crowd, where nothing says it.
+    """Draw the worth of each side for a simulated crowd, by (topic, system).
+
+    For kinds whose contents do not say it.
 
     The strength of the system + its luck with the topic, both normal and drawn by lot; names alone decide the lot, so that it is the
     same in every simulation of a study. What looks the same is worth the same: as the last of the systems that show it.

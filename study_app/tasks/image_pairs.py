@@ -1,4 +1,6 @@
-"""`image_pairs`: workers judge pairs of pictures: screenshots of result pages, generated pictures, charts.
+"""Kind of task `image_pairs`: workers judge pairs of pictures.
+
+Such as screenshots of result pages, generated pictures, or charts.
 
 A system that has pictures of some topics only is in the pairs of those.
 """
@@ -11,16 +13,15 @@ from study_app.study.entries import AssignedPairTask, expect_entry_type
 from study_app.tasks.content import ImageFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
-    JUDGED_COMMENTS,
+    ASSIGNED_CURES,
     LOOKING_ASSUMED,
     OPTIONS,
     PAIRS_ASSUMED,
-    REPEATED_COMMENTS,
+    assigned_comments,
+    assigned_work,
     chosen_only,
-    count_phrase,
     taken_capacity,
     taken_seconds,
-    taking,
 )
 
 
@@ -37,11 +38,6 @@ def _read(folder: Path, task: ImagePairs, faults: list[Fault]) -> TaskContent | 
     return read_image_content(folder, task, faults)
 
 
-def _work(content: TaskContent) -> str:
-    entry = expect_entry_type(content.entry, ImagePairs)
-    return f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), 'topic')}"
-
-
 def _methods(task: FinishedTask) -> str:
     return f"a worker looked at two pictures of a topic, of {task.systems}{chosen_only(task.protocol)}, and judged: {OPTIONS}."
 
@@ -52,11 +48,7 @@ KIND = TaskKind(
         "en": ("How well does it show what was asked for?", "How easily can you see it?"),
         "ja": ("求められたものを、どれだけよく表していますか", "それを、どれだけ見て取りやすいですか"),
     },
-    cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
-        "systems": "write NAME: FILE, one line per system, two at least",
-        "collection": "write topics: FILE below it",
-    },
+    cures=ASSIGNED_CURES,
     page="pair",
     unit="pair",
     wanted_key="pairs_per_worker",
@@ -65,10 +57,10 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(name="picture"),
     check=(3, 1),
-    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, ImagePairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AssignedPairTask)),
     assumed=(*LOOKING_ASSUMED, *PAIRS_ASSUMED),
-    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, ImagePairs)),
-    work=_work,
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AssignedPairTask)),
+    work=lambda content: assigned_work(content, "topic"),
     tables=frozenset({"preferences", "reads", "media"}),
     worth=lambda content, _people, _path: drawn_worth(content),
     methods=_methods,
@@ -81,13 +73,6 @@ KIND = TaskKind(
             "en": "you compare pairs of pictures",
             "ja": "画像を二つずつ比べます",
         },
-        comments={
-            "pairs": "all pairs of a topic, or a file with `topic a b` on each line: exactly these",
-            "judgments_per_pair": "workers who judge each pair; null is no limit",
-            "pairs_per_worker": "pairs that a worker judges, of one topic as far as there is room",
-            "validation_pairs": "pairs that a worker sees once more",
-            **REPEATED_COMMENTS,
-            **JUDGED_COMMENTS,
-        },
+        comments=assigned_comments("topic"),
     ),
 )

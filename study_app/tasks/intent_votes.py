@@ -1,4 +1,7 @@
-"""`intent_votes`: workers tick every intent of a query that they are interested in (two-layered-summaries §4.1)."""
+"""Kind of task `intent_votes`: workers tick the intents that interest them.
+
+Of a query; see two-layered-summaries §4.1.
+"""
 
 from pathlib import Path
 from typing import Literal
@@ -70,9 +73,9 @@ def _work(content: TaskContent) -> str:
 
 
 def _methods(task: FinishedTask) -> str:
-    wanted = task.protocol.get("votes_per_query")
+    limit = task.protocol.get("votes_per_query")
     return "a worker ticked every intent of a query they were interested in" + (
-        f", up to {task.amount(wanted, 'worker')} a query." if wanted else "."
+        f", up to {task.amount(limit, 'worker')} a query." if limit else "."
     )
 
 

@@ -1,4 +1,7 @@
-"""`iunit_importance`: workers rate iUnits for an intent, assuming that interest (two-layered-summaries §4.1)."""
+"""Kind of task `iunit_importance`: workers rate iUnits for an intent.
+
+They assume that interest; see two-layered-summaries §4.1.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +39,10 @@ def _read(folder: Path, task: IUnitImportance, faults: list[Fault]) -> TaskConte
 
 
 def _faults(content: TaskContent) -> Iterator[tuple[str, str]]:
-    """Refuse a task without anything to rate; that every query has an intent, the reader sees to."""
+    """Refuse a task without anything to rate.
+
+    The reader checks that every query has an intent.
+    """
     if not any(topic.iunits for topic in content.topics):
         yield (
             f"no query of task {content.entry.name!r} has an iUnit, so there is nothing to rate",
@@ -49,7 +55,10 @@ def _intents(content: TaskContent) -> int:
 
 
 def _seconds(content: TaskContent) -> SecondsRange:
-    """Return the length of the intents that a worker gets: of queries with few short iUnits to long ones."""
+    """Return the time for a worker's intents.
+
+    From queries with few short iUnits to those with many long ones.
+    """
     entry = expect_entry_type(content.entry, IUnitImportance)
     each = [
         RATING.times(len(topic.iunits))
@@ -57,22 +66,22 @@ def _seconds(content: TaskContent) -> SecondsRange:
         for topic in content.topics
         for _ in topic.intents
     ]
-    wanted = min(entry.intents_per_worker, len(each))
-    low, high = min(one.low for one in each), max(one.high for one in each)
-    return SecondsRange(low * wanted, high * wanted)
+    count = min(entry.intents_per_worker, len(each))
+    low, high = min(length.low for length in each), max(length.high for length in each)
+    return SecondsRange(low * count, high * count)
 
 
 def _capacity(content: TaskContent) -> Capacity:
     entry, intents = expect_entry_type(content.entry, IUnitImportance), _intents(content)
     rated = sum(len(topic.intents) * len(topic.iunits) for topic in content.topics)
-    wanted = min(entry.intents_per_worker, intents)
+    count = min(entry.intents_per_worker, intents)
     return Capacity(
         answers="ratings of",
         thing="iUnit for an intent",
         things=rated,
         each=exact_answers_each(entry.assessors_per_iunit),
-        workers=workers_to_fill(intents, entry.assessors_per_iunit, wanted),
-        a_worker=round(rated * wanted / intents),
+        workers=workers_to_fill(intents, entry.assessors_per_iunit, count),
+        a_worker=round(rated * count / intents),
     )
 
 
@@ -85,9 +94,9 @@ def _work(content: TaskContent) -> str:
 
 
 def _methods(task: FinishedTask) -> str:
-    wanted = task.protocol.get("assessors_per_iunit")
+    limit = task.protocol.get("assessors_per_iunit")
     return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
-        f", {task.amount(wanted, 'worker')} an iUnit." if wanted else "."
+        f", {task.amount(limit, 'worker')} an iUnit." if limit else "."
     )
 
 

@@ -1,4 +1,7 @@
-"""`questions`: workers answer questions of the study, before other tasks or after."""
+"""Kind of task `questions`: workers answer the study's own questions.
+
+Before other tasks or after them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,10 +33,10 @@ class Questions(QuestionTask):
 def _rules(task: Questions) -> Iterator[Contradiction]:
     ids = [question.id for question in task.questions]
     for number, question in enumerate(task.questions):
-        place: KeyPath = ("questions", number)
+        key_path: KeyPath = ("questions", number)
         if question.id in ids[:number]:
-            yield (*place, "id"), f"two questions are named {question.id!r}", "give each an id of its own"
-        yield from (((*place, *inner), wrong, cure) for inner, wrong, cure in _question_rules(question))
+            yield (*key_path, "id"), f"two questions are named {question.id!r}", "give each an id of its own"
+        yield from (((*key_path, *inner), wrong, cure) for inner, wrong, cure in _question_rules(question))
 
 
 def _question_rules(question: Question) -> Iterator[Contradiction]:
@@ -44,11 +47,11 @@ def _question_rules(question: Question) -> Iterator[Contradiction]:
         yield ("options",), f"a {question.type} question has no options", "remove them, or write type: single"
     if len(set(question.options)) < len(question.options):
         yield ("options",), "two options are the same", "keep one of them"
-    for wanted in question.screen_out:
-        if wanted not in question.options:
+    for answer in question.screen_out:
+        if answer not in question.options:
             yield (
                 ("screen_out",),
-                f"{wanted!r} is not one of the options",
+                f"{answer!r} is not one of the options",
                 "write it as it stands under options",
             )
     if question.type != "number" and (question.min is not None or question.max is not None):
@@ -70,7 +73,7 @@ def _says(entry: Questions) -> set[str]:
 
 def _seconds(content: TaskContent) -> SecondsRange:
     entry = expect_entry_type(content.entry, Questions)
-    return sum((_question_seconds(one, entry.language) for one in entry.questions), NOTHING)
+    return sum((_question_seconds(question, entry.language) for question in entry.questions), NOTHING)
 
 
 def _question_seconds(question: Question, language: str) -> SecondsRange:

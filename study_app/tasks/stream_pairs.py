@@ -1,4 +1,6 @@
-"""`stream_pairs`: workers judge pairs of push streams for an interest profile (push-notification-metrics, its closing question).
+"""Kind of task `stream_pairs`: workers judge pairs of push streams.
+
+For an interest profile; see push-notification-metrics, its closing question.
 
 The oldest day stands first on a page, and on a day what came first, so that reading down is what living through the days was like.
 A day without pushes is there all the same: the system was quiet. Whether it was silent, with nothing to tell of at all,
@@ -21,10 +23,10 @@ from study_app.study.entries import AssignedPairTask, Contradiction, StudyFileMo
 from study_app.tasks.content import EventFiles, PushFiles, TaskContent
 from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
-    JUDGED_COMMENTS,
+    ASSIGNED_CURES,
     OPTIONS,
     PAIRS_ASSUMED,
-    REPEATED_COMMENTS,
+    assigned_comments,
     chosen_only,
     count_phrase,
     range_phrase,
@@ -33,10 +35,10 @@ from study_app.tasks.workload import (
     taking,
 )
 
-MOST_DAYS = 100
+MAX_DAYS = 100
 """Each has its place on the page, also one without pushes."""
 SHARE_OF_A_DAY = 0.05
-"""A day with fewer judged tweets than this share of the busiest one is not one of the evaluation."""
+"""Least judged tweets of a day of the evaluation, as a share of the busiest day."""
 
 
 def _day_as_text(value: Any) -> Any:
@@ -48,7 +50,7 @@ Day = Annotated[str, BeforeValidator(_day_as_text), StringConstraints(pattern=r"
 
 
 def _form(given: Any) -> str:
-    """Say whether a collection of streams, read or not, is one of events or one of pushes."""
+    """Return the form of a collection of streams, read or not: events or push."""
     has_nuggets = "nuggets" in given if isinstance(given, Mapping) else isinstance(given, EventFiles)
     return "events" if has_nuggets else "push"
 
@@ -68,7 +70,7 @@ class StreamPairs(AssignedPairTask):
 
     @property
     def revealed(self) -> Literal["random"] | bool | None:
-        """Whether workers are told which days were silent."""
+        """True if workers see which days were silent."""
         return self.reveal_silent_days
 
 
@@ -92,11 +94,11 @@ def _span(first: str, last: str) -> Iterator[Contradiction]:
         return
     if days < 1:
         yield ("days",), "the first day is after the last", "exchange them"
-    if days > MOST_DAYS:
+    if days > MAX_DAYS:
         yield (
             ("days",),
             f"{days} days are more than anybody can judge on a page",
-            f"take {MOST_DAYS} days or fewer",
+            f"take {MAX_DAYS} days or fewer",
         )
 
 
@@ -108,7 +110,10 @@ def _read(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushDay:
-    """A day: its name ``YYYYMMDD``, its date, each push with the time at which it came, and whether to say that it was silent."""
+    """Day of a push stream: name ``YYYYMMDD``, date, timed pushes, and silence.
+
+    The last says whether to tell that it was silent.
+    """
 
     name: str
     date: date
@@ -117,7 +122,10 @@ class PushDay:
 
 
 def shown_pushes(side: Side, detail: Mapping[str, Any], *, reveals_silence: bool) -> tuple[PushDay, ...]:
-    """Return every day of the profile with a system's pushes; `models.Topic` describes the profile."""
+    """Return every day of a profile with a system's pushes.
+
+    `models.Topic` describes the profile.
+    """
     pushes: dict[str, list[tuple[Block, datetime]]] = {day: [] for day in detail["days"]}
     for push in side.blocks:
         at = datetime.fromtimestamp(push.at or 0, UTC)
@@ -130,7 +138,7 @@ def shown_pushes(side: Side, detail: Mapping[str, Any], *, reveals_silence: bool
 
 
 def _quiet_and_described(side: Side, detail: Mapping[str, Any]) -> Iterator[str]:
-    """Say whether a stream has a day without pushes, and whether its profile has more than a title."""
+    """Yield `quiet` for a day without pushes, `description` for a described profile."""
     if any(not day.pushes for day in shown_pushes(side, detail, reveals_silence=False)):
         yield "quiet"
     if detail["description"]:
@@ -145,7 +153,9 @@ def _work(content: TaskContent) -> str:
 
 
 def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
-    """Return the contingency utility under the people's weights (Tan et al., SIGIR 2016, Table 1).
+    """Return the contingency utility under the people's weights.
+
+    Tan et al., SIGIR 2016, Table 1.
 
     Raises
     ------
@@ -182,7 +192,10 @@ def _methods(task: FinishedTask) -> str:
 
 
 def _evaluated_days(found: Collected) -> list[int] | None:
-    """Return the first and the last day of the evaluation; None for events, which have their own."""
+    """Return the first and the last day of the evaluation.
+
+    None for events, which have their own.
+    """
     if found.family != "pushes":
         return None
     count = Counter(row[1] for row in found.files["epochs"].rows)
@@ -205,7 +218,7 @@ KIND = TaskKind(
         ),
     },
     cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
+        **ASSIGNED_CURES,
         "systems": "write NAME: RUN, one line per system, two at least",
         "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
         "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
@@ -244,13 +257,8 @@ KIND = TaskKind(
         },
         comments={
             "days": "the first and the last day; what is pushed on other days is not shown",
-            "judgments_per_pair": "workers who judge each pair; null is no limit",
-            "pairs": "all pairs of a profile, or a file with `topic a b` on each line: exactly these",
-            "pairs_per_worker": "pairs that a worker judges, of one profile as far as there is room",
+            **assigned_comments("profile"),
             "reveal_silent_days": "true: days without anything relevant say so; random: for half of the workers",
-            "validation_pairs": "pairs that a worker sees once more",
-            **REPEATED_COMMENTS,
-            **JUDGED_COMMENTS,
         },
     ),
 )

@@ -1,4 +1,7 @@
-"""`stream_visits`: workers follow one system's stream of an event for days (modeled-stream-utility §3)."""
+"""Kind of task `stream_visits`: workers follow one system's stream for days.
+
+The stream is about an event; see modeled-stream-utility §3.
+"""
 
 from pathlib import Path
 from typing import Literal
@@ -23,8 +26,8 @@ from study_app.tasks.workload import (
     workers_to_fill,
 )
 
-MOST_NEW_DAYS = 10
-"""Of an event, that a new study file proposes."""
+MAX_NEW_DAYS = 10
+"""Most days of an event in a new study file."""
 LENGTHS = (("days", DAY_SECONDS), ("hours", 3_600), ("minutes", 60))
 
 
@@ -44,22 +47,22 @@ def _read(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent 
 def _seconds(content: TaskContent) -> SecondsRange:
     entry = expect_entry_type(content.entry, StreamVisits)
     days = followed_days(entry, content.streams.values())
-    wanted = min(entry.topics_per_worker, len(content.topics))
+    event_count = min(entry.topics_per_worker, len(content.topics))
     each = [_stream_seconds(stream, entry) for stream in content.streams.values()]
     reading = SecondsRange(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
     a_visit = OPENING + STILL_OF_USE.times(0, entry.ask_per_visit)
     visits = SecondsRange(max(1.0, VISITS_A_DAY.low * days), max(1.0, VISITS_A_DAY.high * days))
-    return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(wanted)
+    return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(event_count)
 
 
 def _stream_seconds(stream: UpdateStream, entry: StreamVisits) -> float:
-    """Return how long all updates take to read that come while the stream is followed."""
+    """Return the seconds to read all updates of a followed stream."""
     until = stream.start + entry.days * DAY_SECONDS
     return sum(update.seconds(entry.language) for update in stream.updates[: stream.newest_index(until)])
 
 
 def _followers(entry: StreamVisits, answers: int) -> int:
-    """Return how many may follow an event where each system's stream of it is to have so many followers."""
+    """Return the most followers of an event, from those of each system's stream."""
     return answers * len(entry.systems)
 
 
@@ -109,7 +112,7 @@ def _methods(task: FinishedTask) -> str:
 
 
 def _event_days(found: Collected) -> int:
-    """Return the whole days of the longest event, at least one and at most `MOST_NEW_DAYS`."""
+    """Return the whole days of the longest event, from one to `MAX_NEW_DAYS`."""
     from metrics.readers.trees import read_xml  # noqa: PLC0415 - only a new study needs it
 
     longest = 0.0
@@ -119,7 +122,7 @@ def _event_days(found: Collected) -> int:
             longest = max(longest, float(parts["end"]) - float(parts["start"]))
         except (KeyError, ValueError):
             continue  # the reader of the collection says what is wrong with it
-    return max(1, min(MOST_NEW_DAYS, round(longest / DAY_SECONDS)))
+    return max(1, min(MAX_NEW_DAYS, round(longest / DAY_SECONDS)))
 
 
 KIND = TaskKind(

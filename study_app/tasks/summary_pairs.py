@@ -1,4 +1,7 @@
-"""`summary_pairs`: workers judge pairs of two-layered summaries of the query they care about (two-layered-summaries §4.2)."""
+"""Kind of task `summary_pairs`: workers judge pairs of two-layered summaries.
+
+Of the query they care about; see two-layered-summaries §4.2.
+"""
 
 import io
 from collections.abc import Mapping
@@ -59,7 +62,10 @@ def _work(content: TaskContent) -> str:
 
 
 def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
-    """Return M at the people's patience; raises `InputError` where nobody could prefer anything."""
+    """Return M at the people's patience.
+
+    Raises `InputError` where nobody could prefer anything.
+    """
     import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
 
     from metrics.summaries.score import m_from_positions  # noqa: PLC0415 - like pandas
@@ -87,9 +93,9 @@ def _methods(task: FinishedTask) -> str:
 
 
 def _searched(task: FinishedTask) -> str:
-    """Say how long the page asked for, and from when on it let a worker through."""
+    """Return the search time that a page required and asked for, in words."""
     given = (task.protocol.get(name) for name in ("search_seconds", "min_search_seconds"))
-    seconds = [float(one) for one in given if isinstance(one, (int, float))]
+    seconds = [float(value) for value in given if isinstance(value, (int, float))]
     if not seconds or "search_seconds" not in task.protocol:
         return ""
     asked = f" for {task.amount(max(seconds), 'second')} by the clock on the page"

@@ -1,4 +1,4 @@
-"""What a kind of task says of itself: all that differs between kinds, for every room of the house."""
+"""Definition of a kind of task, with all that differs between kinds."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,11 +15,17 @@ Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
 """Kind of the pages on which answers are given."""
 
 Unit: TypeAlias = Literal["topic", "pair", "intent", "all"]
-"""What a worker holds a place in: a topic that they choose, a pair or an intent that they get, or simply the task."""
+"""Thing that a worker holds a place in.
+
+A topic that they choose, a pair or an intent that they get, or simply the task.
+"""
 
 
 class KindParameters(Protocol):
-    """What a simulated crowd is like, as far as it decides what somebody prefers; see `study_app.simulate.crowd_parameters.Truth`."""
+    """Parameters of a simulated crowd that decide preferences.
+
+    See `study_app.simulate.crowd_parameters`.
+    """
 
     @property
     def patience_preferences(self) -> float:
@@ -31,12 +37,12 @@ class KindParameters(Protocol):
 
     @property
     def intents(self) -> Mapping[str, Mapping[str, float]]:
-        """Topic -> intent -> P(i|q); the collection's own where a topic is missing."""
+        """P(i|q) by topic and intent; missing topics have the collection's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideForm:
-    """How a pair page shows what a system shows of a topic.
+    """Display of a system's side on a pair page.
 
     Attributes
     ----------
@@ -58,20 +64,23 @@ class SideForm:
 
 
 class Collected(Protocol):
-    """A collection that `prefcal study new` found; see `study_app.study_new.collections.FoundCollection`."""
+    """Collection that `prefcal study new` found.
+
+    See `study_app.study_new.collections.FoundCollection`.
+    """
 
     @property
     def family(self) -> str:
-        """Which of the collections that prefcal knows it is: summaries, events, pushes or ranked."""
+        """Family of the collection: summaries, events, pushes, ranked, images, answers."""
 
     @property
     def files(self) -> Mapping[str, Any]:
-        """Key of the study file -> file."""
+        """File by key of the study file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTask:
-    """What `prefcal study new` knows of a kind of task.
+    """Texts and limits of a kind of task in a new study file.
 
     Attributes
     ----------
@@ -126,7 +135,9 @@ class FinishedTask:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskKind(EntryKind):
-    """A kind of task. What the study file may say of it (``entry``, ``criteria``, ``cures``, ``rules``, ...) is in `EntryKind`.
+    """Kind of task.
+
+    Keys of the study file (``entry``, ``criteria``, ``cures``, ``rules``, ...) are described in `EntryKind`.
 
     Attributes
     ----------
@@ -206,19 +217,19 @@ class TaskKind(EntryKind):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether workers choose the topic; else the server takes what is next."""
+        """True if workers choose the topic; else the server assigns the next one."""
         return self.unit == "topic"
 
     @property
     def has_units(self) -> bool:
-        """Whether parts of a topic are leased one by one."""
+        """True if parts of a topic are leased one by one."""
         return self.unit in {"pair", "intent"}
 
     def limit(self, entry: Any) -> int | None:
-        """Return how many places a unit has; None for no limit."""
+        """Return the number of places of a unit; None for no limit."""
         answers = None if self.limit_key is None else getattr(entry, self.limit_key)
         return None if answers is None else self.places(entry, answers)
 
     def wanted(self, entry: Any) -> int:
-        """Return how many units a worker is asked to do."""
+        """Return the number of units that a worker is asked to do."""
         return 1 if self.wanted_key is None else int(getattr(entry, self.wanted_key))

@@ -1,4 +1,4 @@
-"""How long a worker is busy with a task and how many workers it can take: what the kinds of task work these out from.
+"""Time that a task takes a worker, and the number of workers it can take.
 
 Every length is a range. Its low end is a quick worker on the shortest texts, its high end a slow one who reads everything on the longest.
 People who have tried the study out know better; until then these numbers are what rewards can be set by.
@@ -11,9 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from metrics.errors import percent
 from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
-from study_app.study.entries import ALL, AssignedPairTask, ChosenTopicTask, FollowedTask, JudgingTask
+from study_app.study.entries import (
+    ALL,
+    AssignedPairTask,
+    ChosenTopicTask,
+    FollowedTask,
+    JudgingTask,
+    expect_entry_type,
+)
 from study_app.tasks.content import TaskContent
 
 DAY_SECONDS = 86_400
@@ -29,10 +37,28 @@ JUDGED_COMMENTS = {
     "compare": "measures that the report is to compare, as `prefcal agree` or `prefcal measures` writes them",
     "primary": "two of them: the comparison that this study is made for",
 }
-"""Comments of a new study file.
+"""Comments of a new study file on keys that several kinds have.
 
 Kato et al. 2016: Two-layered Summaries for Mobile Search: Does the Evaluation Measure Reflect User Preferences?, EVIA 2016.
 """
+ASSIGNED_CURES = {
+    "pairs": "write all, or a file with `topic a b` on each line",
+    "systems": "write NAME: FILE, one line per system, two at least",
+    "collection": "write topics: FILE below it",
+}
+"""Hints for missing keys of a task that gives workers one pair after another."""
+
+
+def assigned_comments(topic: str) -> dict[str, str]:
+    """Return the comments of a new study file for a task of assigned pairs."""
+    return {
+        "pairs": f"all pairs of a {topic}, or a file with `topic a b` on each line: exactly these",
+        "judgments_per_pair": "workers who judge each pair; null is no limit",
+        "pairs_per_worker": f"pairs that a worker judges, of one {topic} as far as there is room",
+        "validation_pairs": "pairs that a worker sees once more",
+        **REPEATED_COMMENTS,
+        **JUDGED_COMMENTS,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +82,14 @@ NOTHING = SecondsRange(0, 0)
 AGREEING = SecondsRange(5, 20)
 
 READ_ONCE = SecondsRange(0.3, 1)
-"""Share of a text, second layers included, that is read when it is there for the first time."""
+"""Share of a text that is read at its first appearance.
+
+Second layers are included.
+"""
 
 
 READ_AGAIN = SecondsRange(0.05, 0.25)
-"""The same of a text that was on an earlier page of the worker."""
+"""Share of a text that is read when it was on an earlier page."""
 
 
 STANDARD_INTRODUCTION = SecondsRange(30, 90)
@@ -74,7 +103,7 @@ CHECK_QUESTION = SecondsRange(5, 15)
 CHOOSING = SecondsRange(5, 30)
 
 AFTER_SEARCH = SecondsRange(0, 60)
-"""How much longer than asked for a worker goes on searching."""
+"""Seconds of search beyond the time asked for."""
 
 
 TICKING = SecondsRange(1, 3)
@@ -82,7 +111,7 @@ TICKING = SecondsRange(1, 3)
 RATING = SecondsRange(2, 6)
 
 DECIDING = SecondsRange(3, 10)
-"""Which of two sides is better, beside reading them."""
+"""Seconds to choose between two sides, beside reading them."""
 
 
 ENROLLING = SecondsRange(10, 30)
@@ -108,33 +137,39 @@ FINISHING = SecondsRange(2, 10)
 
 READING_ASSUMED = (
     f"reading {WORDS_PER_SECOND:g} words/s, in Japanese {CHARS_PER_SECOND:g} characters/s",
-    f"{READ_ONCE.low:.0%} to {READ_ONCE.high:.0%} of a text is read",
+    f"{percent(READ_ONCE.low)} to {percent(READ_ONCE.high)} of a text is read",
 )
 
 PAIRS_ASSUMED = (
-    f"{READ_AGAIN.low:.0%} to {READ_AGAIN.high:.0%} when it comes again",
+    f"{percent(READ_AGAIN.low)} to {percent(READ_AGAIN.high)} when it comes again",
     f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
 )
 LOOKING_ASSUMED = (f"{LOOK_SECONDS:g} s to look at a picture",)
-"""What lengths rest on, in words: all of them, those of pairs, and those of pairs of pictures."""
+"""Assumptions in words about all times, about pairs, and about pictures."""
 
 
 def reading_seconds(text: str, language: str) -> float:
-    """Return how long a text takes to read once, all of it."""
+    """Return the seconds to read a whole text once."""
     return text_block(text, key="", id="", kind="").seconds(language)
 
 
 def read_once(seconds: float) -> SecondsRange:
-    """Return how long a worker reads a text that takes so long to read whole."""
+    """Return the seconds that a worker reads a new text.
+
+    ``seconds`` are those of the whole text.
+    """
     return READ_ONCE.times(seconds)
 
 
 def of_chosen_topics(each: Sequence[SecondsRange], pair_count: int) -> SecondsRange:
-    """Return the length of as many topics as a worker chooses: the shortest of them to the longest."""
+    """Return the time for the topics that a worker chooses.
+
+    From the shortest of them to the longest.
+    """
     pair_count = min(pair_count, len(each))
     choosing = CHOOSING.times(sum(len(each) - done > 1 for done in range(pair_count)))
-    low = sum(sorted(one.low for one in each)[:pair_count])
-    high = sum(sorted((one.high for one in each), reverse=True)[:pair_count])
+    low = sum(sorted(length.low for length in each)[:pair_count])
+    high = sum(sorted((length.high for length in each), reverse=True)[:pair_count])
     return choosing + SecondsRange(low, high)
 
 
@@ -146,7 +181,7 @@ def followed_days(entry: FollowedTask, streams: Iterable[UpdateStream]) -> float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What a task collects.
+    """Answers that a task collects, and the workers that fill it.
 
     Attributes
     ----------
@@ -171,9 +206,9 @@ class Capacity:
 
 
 def workers_to_fill(places: int, limit: int | None, pair_count: int) -> int | None:
-    """Return the fewest workers who fill ``places`` of ``limit`` slots each, none of them twice in one place.
+    """Return the fewest workers who fill ``places`` of ``limit`` slots each.
 
-    Each does ``pair_count`` places, fewer when there are no more.
+    No worker is twice in one place. Each does ``pair_count`` places, fewer when there are no more.
     """
     if limit is None:
         return None
@@ -181,7 +216,7 @@ def workers_to_fill(places: int, limit: int | None, pair_count: int) -> int | No
 
 
 def exact_answers_each(limit: int | None) -> tuple[int, int] | None:
-    """Return how many answers each thing gets where each gets the same number of them."""
+    """Return the range of answers of each thing where all get the same number."""
     return None if limit is None else (limit, limit)
 
 
@@ -201,14 +236,17 @@ def range_phrase(numbers: Sequence[int]) -> str:
 
 
 def choosing(topics: int, pair_count: int) -> str:
-    """Say that a worker chooses queries."""
+    """Return the words for a worker's choice of queries."""
     return "takes the only query" if topics == 1 else f"chooses {min(pair_count, topics)} of {topics} queries"
 
 
 def chosen_seconds(
     content: TaskContent, entry: ChosenTopicTask, *, before: SecondsRange = NOTHING
 ) -> SecondsRange:
-    """Return for how long a worker is busy with the topics they choose; ``before``: with each before its pairs."""
+    """Return the time of a worker with the topics they choose.
+
+    ``before`` is the time before the pairs of each.
+    """
     each = []
     for topic, couples in content.system_pairs.items():
         pairs, repeats = entry.pairs_and_repeats(len(couples))
@@ -218,7 +256,7 @@ def chosen_seconds(
 
 
 def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange:
-    """Return for how long a worker is busy with the pairs they get: topic after topic, all its pairs."""
+    """Return the time of a worker with assigned pairs: all pairs of topic after topic."""
     pair_count = entry.pairs_of_a_worker(content.pairs_of_topics)
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     each = []
@@ -229,14 +267,17 @@ def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange
             _sides(content, entry, topic.id), pairs=size, pages=size
         )
         each.append(SecondsRange(whole.low / size, whole.high / size))
-    low, high = min(one.low for one in each), max(one.high for one in each)
+    low, high = min(length.low for length in each), max(length.high for length in each)
     longest = max(side.seconds(entry.language) for side in content.sides.values())
     repeat = READ_AGAIN.times(0, 2 * longest) + DECIDING
     return SecondsRange(low * pair_count, high * pair_count) + repeat.times(repeats)
 
 
 def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
-    """Return the seconds that each system's side of a topic takes to read, of those in some pair of it."""
+    """Return the reading time of each system's side of a topic.
+
+    Only of systems in some pair of it.
+    """
     systems = dict.fromkeys(system for couple in content.system_pairs[topic] for system in couple)
     return [content.sides[topic, system].seconds(entry.language) for system in systems]
 
@@ -259,13 +300,19 @@ def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> SecondsRan
 
 
 def slots_for_judgments(entry: ChosenTopicTask, judgments: int) -> int:
-    """Return how many workers must take a topic so that each of its pairs has so many judgments on average."""
+    """Return the workers of a topic that give each pair a number of judgments.
+
+    On average.
+    """
     pairs, _ = entry.pairs_and_repeats(entry.pairs_of_a_topic)
     return math.ceil(judgments * entry.pairs_of_a_topic / pairs)
 
 
 def chosen_capacity(content: TaskContent, entry: ChosenTopicTask, slots: int | None) -> Capacity:
-    """Return what is collected where so many workers may take a topic (None for no limit)."""
+    """Return the capacity where ``slots`` workers may take a topic.
+
+    None for no limit.
+    """
     shares = [entry.pairs_and_repeats(pairs)[0] / pairs for pairs in content.pairs_of_topics]
     each = None if slots is None else (math.floor(slots * min(shares)), math.ceil(slots * max(shares)))
     return Capacity(
@@ -279,7 +326,7 @@ def chosen_capacity(content: TaskContent, entry: ChosenTopicTask, slots: int | N
 
 
 def taken_capacity(content: TaskContent, entry: AssignedPairTask) -> Capacity:
-    """Return what is collected where workers get one pair after another."""
+    """Return the capacity where workers get one pair after another."""
     pairs = sum(content.pairs_of_topics)
     return Capacity(
         answers="judgments of",
@@ -292,7 +339,7 @@ def taken_capacity(content: TaskContent, entry: AssignedPairTask) -> Capacity:
 
 
 def judging(content: TaskContent, entry: ChosenTopicTask) -> str:
-    """Say how many pairs of a topic a worker judges."""
+    """Return the number of pairs of a topic that a worker judges, in words."""
     each = [entry.pairs_and_repeats(possible) for possible in content.pairs_of_topics]
     pairs, repeats = (sorted(set(numbers)) for numbers in zip(*each, strict=True))
     again = f", {range_phrase(repeats)} of them twice" if repeats[-1] else ""
@@ -301,14 +348,25 @@ def judging(content: TaskContent, entry: ChosenTopicTask) -> str:
 
 
 def taking(content: TaskContent, entry: AssignedPairTask) -> str:
-    """Say how many pairs a worker gets, of how many."""
+    """Return the number of assigned pairs of a worker, and of all, in words."""
     pair_count = entry.pairs_of_a_worker(content.pairs_of_topics)
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     again = f", {repeats} of them twice" if repeats else ""
     return f"judges {pair_count} of {count_phrase(sum(content.pairs_of_topics), 'pair')}{again}"
 
 
+def assigned_work(content: TaskContent, topic: str) -> str:
+    """Return the numbers of pairs, systems and topics of a task, in words.
+
+    For a task that assigns pairs.
+    """
+    entry = expect_entry_type(content.entry, AssignedPairTask)
+    return (
+        f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), topic)}"
+    )
+
+
 def chosen_only(protocol: Mapping[str, Any]) -> str:
-    """Say for the report that a file named the pairs; nothing where none did."""
+    """Return a remark for the report if a file named the pairs, or nothing."""
     pairs = protocol.get("pairs", ALL)
     return ", only pairs that the study file names" if isinstance(pairs, str) and pairs != ALL else ""

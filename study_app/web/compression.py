@@ -19,7 +19,10 @@ LEVEL = 3
 WINDOW = 16 + 13
 """zlib's window bits: gzip format, looking back 8 KB."""
 MEMORY = 6
-"""zlib's memory level: with the small window a page takes 0.03 ms instead of 0.07, at the same length."""
+"""zlib's memory level.
+
+With the small window a page takes 0.03 ms instead of 0.07, at the same length.
+"""
 
 _COMPRESSED_TYPES = {"text/html", "text/css", "text/javascript", "text/plain", "image/svg+xml"}
 _UNCOMPRESSED_STATUS = {206, 304}

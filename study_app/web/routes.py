@@ -1,4 +1,4 @@
-"""Every address of the server as OpenAPI 3.1: made from the routes themselves, with the fields of the forms beside them.
+"""OpenAPI 3.1 description of the server's addresses, from its routes and forms.
 
 docs/routes.json is its text. Who serves nothing but pages needs no such thing; it is for tools that send what no browser sends.
 """
@@ -75,7 +75,10 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "limits.post_open": {"topic": NUMBER},
     "limits.post_days": {"task": NUMBER, "days": {"type": "number", "exclusiveMinimum": 0}},
 }
-"""Endpoint -> field of its form -> what it may hold; names that begin with ``^`` are patterns of numbered fields."""
+"""Allowed values of each form field, by endpoint.
+
+Names that begin with ``^`` are patterns of numbered fields.
+"""
 
 ASKED: Mapping[str, Mapping[str, Schema]] = {
     "entry.enter": {
@@ -104,7 +107,10 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "replay.replay": {"at": MOMENT},
     "replay.framed": {"at": MOMENT},
 }
-"""Endpoint -> parameter of its address -> what it may hold. ``id`` stands for the parameter of the study's platform."""
+"""Allowed values of each query parameter, by endpoint.
+
+``id`` stands for the parameter of the study's platform.
+"""
 
 MEANINGS = {
     "200": "A page, or what was asked for.",
@@ -133,7 +139,7 @@ _MEDIA = {
     "data.tables": "application/zip",
     "payments.payments_csv": "text/csv",
 }
-"""What is no page -> what it is."""
+"""Content type of responses that are not pages, by endpoint."""
 _JSON = {"beside.healthy", "beside.ready", "beside.take_events"}
 _PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
 
@@ -220,8 +226,8 @@ def _body(endpoint: str) -> dict[str, Any]:
         return {"application/json": {"schema": batch | {"required": ["page", "events"]}}}
     fields = FORMS[endpoint]
     schema: dict[str, Any] = {"type": "object", "properties": {}, "patternProperties": {}}
-    for name, held in fields.items():
-        schema["patternProperties" if name.startswith("^") else "properties"][name] = held
+    for name, values in fields.items():
+        schema["patternProperties" if name.startswith("^") else "properties"][name] = values
     if endpoint not in OPEN:
         is_walk = endpoint.partition(".")[0] in WALK
         schema["properties"] |= {"page": PAGE} if is_walk else {"csrf": CSRF}

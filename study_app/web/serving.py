@@ -51,14 +51,23 @@ HEADERS = {
 FALLBACK_LANGUAGE = "en"
 MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
-"""Largest body in bytes of views that accept more: a platform's list of a few thousand lines."""
+"""Largest body in bytes of views that accept more.
+
+A platform's list has a few thousand lines.
+"""
 STATIC_MAX_AGE_SECONDS = 300
-KEPT_BY_BROWSERS = {"static", "beside.media"}
-"""Views whose responses browsers may cache, since they are the same for every worker."""
-MOST_UPDATES = 10_000
+CACHED_ENDPOINTS = {"static", "beside.media"}
+"""Views whose responses browsers may cache.
+
+They are the same for every worker.
+"""
+MAX_CACHED_UPDATES = 10_000
 """Size of the cache of rendered updates: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
-"""Start of a paragraph of the catalogue that only some studies show: ``[NAME]`` or ``[not NAME]``."""
+"""Start of a paragraph of the catalogue that only some studies show.
+
+``[NAME]`` or ``[not NAME]``.
+"""
 LOGGER = logging.getLogger("prefcal.requests")
 
 
@@ -246,7 +255,7 @@ def configure(app: Flask, config: Config) -> None:
     app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *task_loaders])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
-    app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
+    app.jinja_env.globals["update_html"] = lru_cache(MAX_CACHED_UPDATES)(update_html)
     app.jinja_env.globals["fitting"] = fitting
     app.jinja_env.globals["static_folder"] = static_folder
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
@@ -268,13 +277,13 @@ def is_https() -> bool:
     return request.is_secure or first_proxy == "https"
 
 
-def find_nothing_with_nul() -> None:
+def reject_nul() -> None:
     """Refuse an address with NUL: PostgreSQL fails on a query for it."""
     if request.routing_exception is None and "\0" in request.path:
         raise BadTokenError
 
 
-def refuse_what_was_cut() -> None:
+def reject_truncated_body() -> None:
     """Refuse an incomplete form before any view stores half an answer as a whole one.
 
     The HTTP server may take the end of a connection for the end of the form; only the announced length shows the difference.
@@ -323,7 +332,7 @@ def _with_headers(response: Response) -> Response:
         g.get("frames", "'none'"),
     )
     response.headers.add("Content-Security-Policy", policy + g.get("more_policy", ""))
-    if request.endpoint not in KEPT_BY_BROWSERS or response.status_code >= HTTPStatus.BAD_REQUEST:
+    if request.endpoint not in CACHED_ENDPOINTS or response.status_code >= HTTPStatus.BAD_REQUEST:
         response.headers["Cache-Control"] = "no-store"
     return response
 

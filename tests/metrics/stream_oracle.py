@@ -6,7 +6,7 @@
 import math
 from typing import NamedTuple
 
-from metrics.unused_input import short_form
+from metrics.topic_ids import short_form
 
 
 class Line(NamedTuple):

@@ -2,7 +2,7 @@
 
 import math
 
-from metrics.unused_input import short_form
+from metrics.topic_ids import short_form
 
 
 def score(event, run, topic, *, year, binary=False, unsampled=None):

@@ -9,7 +9,7 @@ import pytest
 
 from calibration.tables.files import read_table
 from calibration.tables.tables import TABLES
-from metrics import files
+from metrics import file_limits
 from metrics.agreement import correlate
 from metrics.agreement.correlation import MAX_SYSTEMS
 from metrics.errors import MAX_FAULTS_KEPT, FaultLog, InputError
@@ -21,7 +21,7 @@ from metrics.readers.trees import read_json, read_xml
 
 def test_a_small_packed_file_does_not_unfold_to_a_large_one(tmp_path, monkeypatch):
     """It is unpacked up to a limit that grows with its own size, and no further to see how much there is."""
-    monkeypatch.setattr(files, "SMALL_BYTES", 2**20)
+    monkeypatch.setattr(file_limits, "SMALL_BYTES", 2**20)
     (tmp_path / "fits").write_bytes(gzip.compress(b"x" * 2**20))
     (tmp_path / "bomb").write_bytes(gzip.compress(b"x" * 2**24))
     assert len(read_bytes(tmp_path / "fits")) == 2**20
@@ -71,8 +71,8 @@ def test_a_csv_may_not_have_a_million_columns(tmp_path):
 
 def test_lines_values_and_elements_are_counted_before_any_is_read(tmp_path, monkeypatch):
     """Each becomes an object that is many times as large as what stands in the file."""
-    monkeypatch.setattr(files, "MAX_ROWS", 3)
-    monkeypatch.setattr(files, "MAX_VALUES", 3)
+    monkeypatch.setattr(file_limits, "MAX_ROWS", 3)
+    monkeypatch.setattr(file_limits, "MAX_VALUES", 3)
     path = tmp_path / "file"
     path.write_text("a\n" * 4)
     with pytest.raises(InputError, match="there are 4 rows, and 3 may be read"):
@@ -87,12 +87,12 @@ def test_lines_values_and_elements_are_counted_before_any_is_read(tmp_path, monk
 
 def test_the_environment_raises_the_budget(tmp_path, monkeypatch):
     """For who truly has more; a number that is none is said."""
-    monkeypatch.setattr(files, "MAX_ROWS", 3)
+    monkeypatch.setattr(file_limits, "MAX_ROWS", 3)
     path = tmp_path / "file"
     path.write_text("a\n" * 6)
-    monkeypatch.setenv(files.VARIABLE, "2")
+    monkeypatch.setenv(file_limits.VARIABLE, "2")
     assert len(read_columns(["a"], FaultLog(path)).lines) == 6
-    monkeypatch.setenv(files.VARIABLE, "much")
+    monkeypatch.setenv(file_limits.VARIABLE, "much")
     with pytest.raises(InputError, match="PREFCAL_BUDGET is 'much'; write how many times"):
         read_bytes(path)
 

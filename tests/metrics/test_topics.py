@@ -3,7 +3,7 @@
 import pytest
 
 from metrics.errors import InputError
-from metrics.unused_input import STREAM_TOPICS, TopicNames, short_form
+from metrics.topic_ids import STREAM_TOPICS, TopicNames, short_form
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""The measures whose agreement is reported, scored for every system of a task."""
+"""Measures whose agreement is reported, scored for every system of a task."""

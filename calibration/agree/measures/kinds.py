@@ -104,4 +104,4 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
         ),
     }
 )
-"""Measures by kind of task; a task of another kind has only the measures of --scores."""
+"""Measures by kind of task; other kinds have the measures of --scores alone."""

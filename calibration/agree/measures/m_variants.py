@@ -1,17 +1,13 @@
-"""M-measure in all the ways whose agreement is reported, and parameters fitted without each query in turn.
-
-Patience and push weights fitted without each query in turn, so that no query is judged by what it helped to fit.
-"""
+"""Variants of M-measure whose agreement is reported."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import (
     ParameterOrigin,
     ParameterSweep,
@@ -19,29 +15,24 @@ from calibration.agree.measures.variants import (
     VariantRole,
     side_by_side,
 )
-from calibration.inference.clusters import jackknife_groups
-from calibration.inference.results import NotIdentifiedError
-from calibration.models.patience import grid as patience_grid
-from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.models.patience.preferences import kappa_grid, without_each_group
-from calibration.models.push.alpha import NAMES
-from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS, PushJudgments, push_judgments
-from calibration.models.push.weights import FitData, fit_data, fit_identified_weights
 from metrics.arrays import Floats
 from metrics.registry import Measure, short_number
 from metrics.summaries.score import MMeasure, m_from_positions
 from metrics.summaries.trailtext import Layers, Probabilities
 
 SWEEP_OCTAVES = 4
-"""The paper's sweep ends at 16 times the default; ours begins at 1/16."""
+"""Octaves of patience on either side of the default in a sweep.
+
+The paper's sweep ends at 16 times the default; this one begins at 1/16.
+"""
 SWEEP_STEPS_PER_OCTAVE = 4
 Positions: TypeAlias = Mapping[Layers, pd.DataFrame]
-"""Ablation -> rows of the table positions of one task; ``both`` is the measure itself."""
+"""Rows of the table positions of one task, by ablation; ``both`` is M itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedShares:
-    """P(i|q) from votes: topic -> intent -> probability, as estimated and in each draw."""
+    """P(i|q) from votes, by topic and intent, as estimated and in each draw."""
 
     estimate: Probabilities
     drawn: Sequence[Probabilities] = ()
@@ -49,7 +40,7 @@ class FittedShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedPatience:
-    """A fitted patience.
+    """Fitted patience with its draws and its cross-fitted values.
 
     Attributes
     ----------
@@ -72,7 +63,7 @@ _WITHOUT: dict[Layers, str] = {"first": "first layer only", "second": "second la
 def default_variants(
     positions: Positions, patience: float, *, collection_shares: Probabilities, fitted: FittedShares
 ) -> Iterator[ScoredMeasure]:
-    """Yield M at the paper's default patience, and what is left of it without each of its parts (its Fig. 4).
+    """Yield M at the paper's default patience, and its ablations (its Fig. 4).
 
     Uniform P is left out where it is the given one.
 
@@ -116,7 +107,9 @@ def named_variants(
     collection_shares: Probabilities,
     fitted: FittedShares,
 ) -> Iterator[ScoredMeasure]:
-    """Yield the M-measures that were asked for by name, as far as there are positions and probabilities for them.
+    """Yield the M-measures that a study names, if they can be computed.
+
+    As far as there are positions and probabilities for them.
 
     Parameters
     ----------
@@ -148,7 +141,9 @@ def fitted_variants(
     without: Mapping[str, float] | None,
     fit: ParameterOrigin,
 ) -> Iterator[ScoredMeasure]:
-    """Yield M at a fitted patience: as it is, and cross-fitted where it was fitted to these preferences.
+    """Yield M at a fitted patience, cross-fitted if fitted to these preferences.
+
+    Also as it is.
 
     Parameters
     ----------
@@ -195,18 +190,21 @@ def m_sweep(positions: pd.DataFrame, collection_shares: Probabilities, default: 
 
 
 def sweep(default: float) -> Floats:
-    """Return the values of L from 1/16 to 16 times the default, evenly on the log scale."""
+    """Return patiences from 1/16 to 16 times the default, even on the log scale."""
     steps = SWEEP_OCTAVES * SWEEP_STEPS_PER_OCTAVE
     return default * 2.0 ** (np.arange(-steps, steps + 1) / SWEEP_STEPS_PER_OCTAVE)
 
 
 def m_from_given(positions: pd.DataFrame, probability: Probabilities, patience: Floats) -> pd.DataFrame:
-    """Return M of every summary that meets an iUnit: rows topic, system, one column a patience."""
+    """Return M of every summary with an iUnit, one column a patience.
+
+    Rows are topic, system.
+    """
     return m_from_positions(positions.drop(columns="task", errors="ignore"), probability, patience)
 
 
 def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: float) -> "pd.Series[float]":
-    """Return M of every summary that meets an iUnit, indexed by topic, system."""
+    """Return M of every summary with an iUnit, indexed by topic, system."""
     return m_from_given(positions, probability, np.array([patience])).iloc[:, 0]
 
 
@@ -241,7 +239,7 @@ def _m_scores_by_topic(
     estimate: float,
     patience: Floats,
 ) -> pd.DataFrame:
-    """Return M with a patience of its own for each topic, one column for each value that the estimate is moved to."""
+    """Return M with a patience per topic, one column per moved estimate."""
     return pd.concat(
         [
             m_from_given(
@@ -253,124 +251,11 @@ def _m_scores_by_topic(
 
 
 def _moved(own: float, estimate: float, patience: Floats) -> Floats:
-    """Move a topic's patience as the common one is moved: by the same factor, without decay by the same step in 1/L."""
+    """Move a topic's patience by the shift of the common one.
+
+    By the same factor, without decay by the same step in 1/L.
+    """
     if math.isfinite(estimate) and np.isfinite(patience).all():
         return np.asarray(own * (patience / estimate))
     decay = np.maximum(0.0, 1 / own + (1 / patience - 1 / estimate))
     return np.asarray(np.divide(1.0, decay, out=np.full(patience.shape, np.inf), where=decay > 0))
-
-
-def patience_without_each_topic(
-    pairs: pd.DataFrame, positions: pd.DataFrame, probability: Probabilities, *, source: str, language: str
-) -> dict[str, float]:
-    """Fit the patience to the preferences without each topic.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Votes of one task's pairs: topic, system_a, system_b and the columns of `calibration.tables.preferences.VOTES`.
-    positions : DataFrame
-        Rows of the table positions of that task, without the column task.
-    probability : mapping of topic to mapping of intent to float
-        P(i|q).
-    source : {'preferences', 'grid'}
-        Which fit.
-    language : str
-        Of the texts.
-
-    Returns
-    -------
-    dict of str to float
-        Topic -> L in counted characters, infinite where no decay explains the other topics best.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If there are fewer than two topics.
-    """
-    judged = summary_pairs(pairs, positions, probability)
-    if source == "grid":
-        return patience_grid.without_each_topic(judged, language=language)
-    return _from_preferences(judged)
-
-
-def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
-    """Return jackknife replicates; beyond 50 topics each lacks a group of topics."""
-    if len(pairs.topics) < 2 or not pairs.summaries.longest_offset:
-        raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
-    kappa = without_each_group(pairs, pairs.differences(kappa_grid(pairs)))
-    with np.errstate(divide="ignore"):
-        patience = 1 / kappa[jackknife_groups(np.arange(len(pairs.topics)))]
-    return dict(zip(pairs.topics, patience.tolist(), strict=True))
-
-
-Estimator: TypeAlias = Callable[[PushJudgments], Floats]
-
-
-def weights_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, Floats]:
-    """Fit the weights of the contingency framework to the preferences without each topic.
-
-    Parameters
-    ----------
-    task : JudgedTask
-        The preferences that count.
-    cells : DataFrame, indexed by topic, system
-        The columns of `calibration.models.push.judgments.SIGNS`.
-
-    Returns
-    -------
-    dict of str to (5,) ndarray of float
-        Topic -> G_E = 1, P_E, S_E, P_0, S_0; a weight that the other topics cannot tell is 0.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If there is a single topic, or some topic's removal leaves nothing to fit.
-    """
-    return _without_each_topic(task, cells, fitted_weights)
-
-
-def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, float]:
-    """Fit T11U's alpha to the preferences without each topic; otherwise as `weights_without_each_topic`."""
-    found = _without_each_topic(task, cells, fitted_alpha)
-    return {topic: float(alpha[0]) for topic, alpha in found.items()}
-
-
-def fitted_weights(judgments: PushJudgments) -> Floats:
-    """Return the weights relative to G_E, (5,), as `calibration.models.push.weights` fits them, without their errors; 0 what cannot be told."""
-    found = fit_identified_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
-    weights = np.zeros(len(WEIGHTS))
-    weights[list(found.told)] = found.weights / found.weights[0]
-    return weights
-
-
-def fitted_alpha(judgments: PushJudgments) -> Floats:
-    """Return alpha, (1,), as `calibration.models.push.alpha` fits it, without its error."""
-    gain, eventful, silence, silent_pushes, reward = judgments.difference.T
-    design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
-    found = fit_identified_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
-    w_g, w_p = found.weights[:2].tolist()
-    return np.array([w_g / (w_g + max(w_p, 0.0))])
-
-
-def _without_clusters(judgments: PushJudgments, design: Floats) -> FitData:
-    """Return judgments of which nobody asks how far they may be off."""
-    return replace(fit_data(judgments, design, "davidson"), topic=np.zeros(len(design), dtype=np.intp))
-
-
-def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimator) -> dict[str, Floats]:
-    topics = np.unique(task.topics)
-    if len(topics) < 2:
-        raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
-    rows, table = task.as_preferences(), _as_table(cells)
-    group = pd.Series(jackknife_groups(np.arange(len(topics))), index=topics)
-    of_row = rows["topic"].map(group)
-    fitted = [
-        estimate(push_judgments(rows[of_row != left_out], table)) for left_out in range(int(group.max()) + 1)
-    ]
-    return {topic: fitted[place] for topic, place in group.items()}
-
-
-def _as_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells as rows of the table push_cells that stand for every task and pair."""
-    return cells[list(CELL_SIGNS)].reset_index().assign(task=None, pair=None, days=np.nan, convention=None)

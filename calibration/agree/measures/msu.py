@@ -1,4 +1,7 @@
-"""Measures of updates about events whose agreement is reported: MSU under two populations, the track's ELG, LC and HM."""
+"""Measures of updates whose agreement is reported: MSU, ELG, LC and HM.
+
+MSU is under two populations; the others are the track's.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -42,17 +45,20 @@ REASONABLE = Population(
     session_mean_seconds=120,
     session_sd_seconds=60,
 )
-"""People who come for 2 minutes every 3 hours: what Baruah et al. (SIGIR 2015, section 4) call a reasonable setting."""
+"""Population of the paper's reasonable setting: 2 minutes every 3 hours.
+
+What Baruah et al. (SIGIR 2015, section 4) call so.
+"""
 REASONABLE_LATENESS = 0.5
 TAKEN = (*RANGES, LATENESS)
-"""What MSU takes from a user model."""
+"""Parameters that MSU takes from a user model."""
 LATENESSES = np.linspace(0.0, 1.0, 21)
 USERS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class UpdateStreams:
-    """What MSU and the track's measures are computed from.
+    """Runs, judgments and users from which measures of updates are computed.
 
     Attributes
     ----------
@@ -76,7 +82,7 @@ class UpdateStreams:
 
     @property
     def converted(self) -> bool:
-        """Whether the judgments were made for push notifications."""
+        """True if the judgments were made for push notifications."""
         return self.events.converted_from is not None
 
     def default(self) -> ScoredMeasure:
@@ -94,7 +100,7 @@ class UpdateStreams:
             yield replace(one, family="updates")
 
     def named(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
-        """Yield those of the measures asked for by name that are of updates, or of people who read them."""
+        """Yield the measures of updates, or of their readers, that a study names."""
         people = {name: one for name, one in named.items() if isinstance(one, StreamMeasure)}
         scores = self._of_people(REASONABLE, people)
         for name, one in people.items():
@@ -109,7 +115,7 @@ class UpdateStreams:
                 )
 
     def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> ScoredMeasure | None:
-        """Return MSU of the fitted population, None where the model says nothing of it.
+        """Return MSU of the fitted population, or None without one.
 
         What the model lacks is the paper's; `missing` names it.
         """
@@ -128,13 +134,13 @@ class UpdateStreams:
         )
 
     def missing(self, model: UserModel) -> list[str]:
-        """Return what MSU takes from a model and this one has not."""
+        """Return the parameters of MSU that the model lacks."""
         people = stream_people(model, self.language)
         has_decay = lateness_decay(model, self.language) is not None
         return [name for name in TAKEN if not (has_decay if name == LATENESS else name in people)]
 
     def sweep(self, model: UserModel | None) -> ParameterSweep:
-        """Return MSU over the lateness decay, of the fitted population if there is one."""
+        """Return MSU over the lateness decay, of the fitted population if any."""
         scores = self._msu(REASONABLE if model is None else self._population(model), LATENESSES.tolist())
         return ParameterSweep(
             measure=name_of("MSU", converted=self.converted),

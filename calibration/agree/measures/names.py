@@ -1,4 +1,6 @@
-"""Measures by name: as tables of agreement print it, or as the registry does; named ones found, or refused with the nearest known.
+"""Names of measures, as tables or the registry print them.
+
+Unknown ones are refused with the nearest known name.
 
 ``M@840``, ``MMeasure(patience=840)`` and ``MMeasure(patience=840, layers='both')`` are one measure, which the tables call
 ``M@840``. What was fitted to the study (``M@preferences``) is a name, yet no measure by itself.
@@ -17,7 +19,7 @@ from metrics.registry import Measure, all_measures
 from metrics.summaries.score import MMeasure
 
 OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
-"""How names end of what only a user model can score."""
+"""Suffixes of names that only a user model can score."""
 _AT_DEPTH = re.compile(r"\w+@.*")
 _NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-9]+)?)")
 
@@ -132,18 +134,24 @@ def is_name(name: str, kind: str) -> bool:
 
 
 def nearest_name(name: str, kind: str) -> str | None:
-    """Return the measure of tasks of a kind whose name is most like another name, None where none is like it."""
+    """Return the name of a measure most like another name, or None.
+
+    Of tasks of a kind.
+    """
     return closest_name(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
 
 
 def what_is_missing(kind: str) -> str | None:
-    """Return how to install a library that reads more names, if there is one."""
+    """Return a hint to install a library that reads more names, if any."""
     reads_more = kind in KINDS and KINDS[kind].reads is ranked_measure
     return INSTALL if reads_more and not has_ir_measures() else None
 
 
 def found_measures(names: Sequence[str], variants: Sequence[ScoredMeasure], kind: str) -> dict[str, str]:
-    """Return name -> measure: itself, or what the tables call it, or either converted; others are absent."""
+    """Return measures by name; unknown names are absent.
+
+    The measure itself, or what the tables call it, or either converted.
+    """
     known = {one.measure for one in variants}
     candidates = {name: tuple(_forms(name, kind)) for name in names}
     return {
@@ -154,7 +162,7 @@ def found_measures(names: Sequence[str], variants: Sequence[ScoredMeasure], kind
 
 
 def measure_called(name: str, kind: str) -> Measure | None:
-    """Return the measure that a name stands for in tasks of a kind, None where it is no name of a measure.
+    """Return the measure of this name in tasks of a kind, or None.
 
     Parameters
     ----------
@@ -187,7 +195,10 @@ def printed_name(measure: Measure, kind: str) -> str:
 
 
 def raise_if_misspelt(name: str, kinds: Collection[str]) -> None:
-    """Raise `InputError` with what is wrong where a name is in the registry's or ir_measures' notation, yet no measure of these kinds."""
+    """Raise `InputError` for a name in a known notation that is no measure.
+
+    It is in the registry's or ir_measures' notation, yet no measure of these kinds.
+    """
     kinds = [kind for kind in kinds if kind in KINDS]
     is_outside = _AT_DEPTH.fullmatch(name) and all(KINDS[kind].reads is ranked_measure for kind in kinds)
     if "(" not in name.removesuffix(CONVERTED_MARK) and not is_outside:
@@ -255,7 +266,10 @@ def _in_sample(name: str, task: str) -> Fault:
 
 
 def _of_registry(text: str, kind: str) -> Measure:
-    """Read a measure in the registry's notation or ir_measures', and see that agreement can be computed of it."""
+    """Parse a measure in the registry's or ir_measures' notation, and check it.
+
+    Agreement must be computable of it.
+    """
     measures_by_name = KINDS[kind].reads(text)
     able = KINDS[kind].classes
     if isinstance(measures_by_name, IrMeasuresMeasure):
@@ -270,7 +284,10 @@ def _of_registry(text: str, kind: str) -> Measure:
 
 
 def _printed(text: str, kind: str) -> Measure | None:
-    """Read a measure as tables print it: name, main parameter, and what an M-measure is without."""
+    """Parse a measure as tables print it.
+
+    Name, main parameter, and what an M-measure is without.
+    """
     more: dict[str, str] = {}
     for key, value, ending in reversed(KINDS[kind].endings):
         if text.endswith(ending) and key not in more:
@@ -288,7 +305,10 @@ def _printed(text: str, kind: str) -> Measure | None:
 
 
 def _with_number(cls: type[Measure], numbered: re.Match[str], more: Mapping[str, str]) -> Measure | None:
-    """Return a measure whose main parameter is the number behind its name, None where that is no such measure."""
+    """Return a measure with this number as its main parameter, or None.
+
+    It stands behind the name.
+    """
     text = numbered["number"]
     number = int(text) if text.isdecimal() else float(text)
     try:

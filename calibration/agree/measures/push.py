@@ -1,4 +1,4 @@
-"""Measures of push notifications whose agreement is reported: the track's, and utilities with fitted weights.
+"""Push measures whose agreement is reported: the track's, and fitted utilities.
 
 T11U and the contingency utility are sums over the cells of table push_cells, so they need no files; ELG and nCG do.
 """
@@ -31,7 +31,7 @@ ALPHAS = np.linspace(0.0, 1.0, 41)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PushScores:
-    """What the push measures of one task are made of.
+    """Cells and daily scores of one task's streams.
 
     Attributes
     ----------
@@ -49,20 +49,20 @@ class PushScores:
 
     @property
     def signed(self) -> Floats:
-        """(streams, 5): the cells with their signs in the utility."""
+        """Cells with their signs in the utility, (streams, 5)."""
         return np.asarray(
             self.cells[list(CELL_SIGNS)].to_numpy(np.float64) * np.array(list(CELL_SIGNS.values()))
         )
 
     def fixed(self) -> Iterator[ScoredMeasure]:
-        """Yield the measures that nothing was fitted for."""
+        """Yield the measures without fitted parameters."""
         for measure in self.daily.columns:
             yield self.variant(measure, self.daily[measure], VariantRole.DEFAULT, ParameterOrigin.NONE)
         scores = self.series(self.t11u(np.full(len(self.cells), DEFAULT_ALPHA)))
         yield self.variant("T11U", scores, VariantRole.DEFAULT, ParameterOrigin.NONE, alpha=DEFAULT_ALPHA)
 
     def of_cells(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
-        """Yield those of the measures asked for by name that are sums over the cells as they were counted."""
+        """Yield the named measures that are sums over the cells as counted."""
         for name, sample in named.items():
             if isinstance(sample, T11U) and _is_plain(sample, {"alpha"}):
                 scores = self.series(self.t11u(np.full(len(self.cells), sample.alpha)))
@@ -84,7 +84,10 @@ class PushScores:
         )
 
     def t11u(self, alpha: Floats) -> Floats:
-        """Return alpha G - (1 - alpha) N of every stream: (streams,) for one alpha each, (streams, n) for (., n) alphas."""
+        """Return alpha G - (1 - alpha) N of every stream.
+
+        (streams,) for one alpha each, (streams, n) for (., n) alphas.
+        """
         gain, eventful, _, silent, _ = self.signed.T
         pain = eventful + silent
         if alpha.ndim == 2:
@@ -94,7 +97,10 @@ class PushScores:
     def by_topic(
         self, values: Mapping[str, float] | Mapping[str, Floats], otherwise: float | Floats
     ) -> Floats:
-        """Return each stream's value of its topic, (streams, ...); a topic that entered no fit has the common one."""
+        """Return each stream's value of its topic, (streams, ...).
+
+        A topic that entered no fit has the common one.
+        """
         topics = self.cells.index.get_level_values("topic")
         return np.array([values.get(topic, otherwise) for topic in topics])
 
@@ -116,7 +122,7 @@ class PushScores:
         alpha: float | None = None,
         model_draws: pd.DataFrame | None = None,
     ) -> ScoredMeasure:
-        """Make a variant, marked where it is converted."""
+        """Return a scored measure, marked as converted where it is."""
         return ScoredMeasure(
             measure=name_of(measure, converted=self.converted),
             family="push",
@@ -132,7 +138,10 @@ class PushScores:
 def push_measure_scores(
     collection: PushCollection, runs: Sequence[PushRun], judged: Sequence[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score runs under the track's rules: their cells, and ELG and nCG with and without reward for silence."""
+    """Score runs under the track's rules: cells, ELG and nCG.
+
+    The latter with and without reward for silence.
+    """
     daily: list[PushMeasure] = [
         ELG(silent_days=1),
         ELG(silent_days=0),
@@ -150,7 +159,7 @@ def named_push_scores(
     named: Mapping[str, Measure],
     judged: Sequence[str],
 ) -> pd.DataFrame:
-    """Score runs by those of the measures asked for by name that are of pushes; one column each."""
+    """Score runs by the named push measures, one column each."""
     measures = {name: sample for name, sample in named.items() if isinstance(sample, PushMeasure)}
     return scores_by_metric(push_scores(collection, runs, measures), judged)
 
@@ -162,7 +171,9 @@ def fitted_utility(
     without: Mapping[str, Floats] | None,
     fit: ParameterOrigin,
 ) -> Iterator[ScoredMeasure]:
-    """Yield the contingency utility at the model's weights: cross-fitted where they were fitted to these preferences.
+    """Yield the contingency utility at fitted weights, cross-fitted if needed.
+
+    Where they were fitted to these preferences.
 
     Parameters
     ----------
@@ -213,7 +224,10 @@ def fitted_t11u(
 
 
 def _is_plain(measure: Measure, free: Collection[str]) -> bool:
-    """Say whether all parameters but some are at their defaults, under which the cells were counted."""
+    """Return whether all parameters but some are at their defaults.
+
+    Under these the cells were counted.
+    """
     defaults = measure.defaults()
     return all(value == defaults[name] for name, value in measure.parameters().items() if name not in free)
 
@@ -232,7 +246,10 @@ def _weights(model: UserModel) -> Floats:
 
 
 def _moved(own: Floats, estimate: float, model_draws: Floats) -> Floats:
-    """Move each topic's alpha as the common one is: by the same factor in the odds of pain, alpha = 1 by the same step."""
+    """Move each topic's alpha by the shift of the common one.
+
+    By the same factor in the odds of pain, alpha = 1 by the same step.
+    """
     if 0 < estimate < 1 and ((model_draws > 0) & (model_draws < 1)).all():
         odds = (1 - model_draws) / model_draws / ((1 - estimate) / estimate)
         return np.asarray(own / (own + (1 - own) * odds))

@@ -1,4 +1,7 @@
-"""Everything that scores the ranked lists of one task: the time-aware family, the plain one, fitted P(c|q), fitted persistence."""
+"""Scores of ranked lists: time-aware, plain, and with fitted parameters.
+
+The latter are P(c|q) and persistence.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,15 +45,20 @@ from metrics.ranked.score import (
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.texts import read_document_texts, read_ranked_topics
 from metrics.registry import Measure
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
-"""What scores lists without windows, in the notation of ir_measures; k is the depth that was shown."""
+"""Measures of lists without windows, in the notation of ir_measures.
+
+k is the depth that was shown.
+"""
 Shares = Mapping[str, Mapping[str, float]]
 
 
 def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
-    """Score the ranked lists of a task; without its files there is no measure, not even one asked for by name.
+    """Return the scores of a task's ranked lists.
+
+    Without its files there is no measure, not even one asked for by name.
 
     Raises
     ------
@@ -121,7 +129,7 @@ def _check_topics(task: JudgedTask, collection: RankedCollection, evidence: Scor
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Lists:
-    """Judged lists, and what scores them."""
+    """Judged lists with their runs and measures."""
 
     collection: RankedCollection
     runs: Sequence[RankedRun]
@@ -131,7 +139,10 @@ class _Lists:
     evidence: ScoreSources
 
     def given(self) -> Iterator[ScoredMeasure]:
-        """Yield the measures at their defaults: with time, then the same without it; those that people know where time is not."""
+        """Yield the measures at their defaults.
+
+        With time, then the same without it; those that people know where time is not.
+        """
         k = self.depth
         time_aware: list[ListMeasure] = [
             TIANDCG(k=k),
@@ -154,7 +165,7 @@ class _Lists:
                 yield _variant(variant.column, scores[variant.column], role, ParameterOrigin.NONE)
 
     def missing(self) -> Iterator[str]:
-        """Say which of the defaults are not there, and why."""
+        """Return why defaults are missing, or an empty text."""
         if self.collection.undecided:
             yield f"measures by subtopic are left out: {self.collection.undecided}; {SAY_WHICH.partition('; or ')[2]}"
         if self.collection.is_timed:
@@ -167,11 +178,11 @@ class _Lists:
                 yield f"{variant.column} is left out: a grade is above {variant.largest_grade}"
 
     def _known(self) -> list[ListMeasure]:
-        """Return the measures that every list without windows is scored by, none where ir_measures is not installed."""
+        """Return the measures of lists without windows, none without ir_measures."""
         return [ranked_measure(text.format(k=self.depth)) for text in PLAIN] if has_ir_measures() else []
 
     def named(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
-        """Yield the measures asked for by name."""
+        """Yield the measures that a study names."""
         measures: dict[str, ListMeasure] = {
             name: variant
             for name, variant in named.items()
@@ -182,7 +193,7 @@ class _Lists:
             yield _variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE)
 
     def fitted(self) -> Iterator[ScoredMeasure]:
-        """Yield the measures that P(c|q) enters, with the one from votes."""
+        """Yield the measures that use P(c|q), with the fitted one."""
         model = self.evidence.model
         if model is None or not _shares(model, self.collection):
             return
@@ -195,7 +206,7 @@ class _Lists:
             )
 
     def at_fitted_persistence(self) -> Iterator[ScoredMeasure]:
-        """Yield RBP of what was shown, with the persistence from how deep people read."""
+        """Yield RBP of the entries shown, at the fitted persistence."""
         model = self.evidence.model
         p = None if model is None else persistence(model, self.language)
         if p is None:
@@ -221,13 +232,13 @@ class _Lists:
 
 
 def _is_defined(measure: ListMeasure, collection: RankedCollection) -> bool:
-    """Say whether every grade is small enough for a measure."""
+    """Return whether every grade is small enough for a measure."""
     grades = (grade for topic in collection.grades.values() for of in topic.values() for grade in of.values())
     return measure.largest_grade is None or max(grades, default=0) <= measure.largest_grade
 
 
 def _shares(model: UserModel, collection: RankedCollection) -> Shares:
-    """Return the fitted P(c|q) of every topic of the collection whose subtopics the model knows all of."""
+    """Return the fitted P(c|q) of topics whose subtopics the model knows all of."""
     names = TopicNames(collection.grades)
     fitted = {names.find(topic): shares for topic, shares in intent_shares(model).items()}
     return {
@@ -248,12 +259,18 @@ def _variant(
 
 
 def _when(collection: RankedCollection, document: str) -> str:
-    """Return the window of a document as it stands behind its title; nothing where no document has one."""
+    """Return a document's window as printed behind its title, or an empty text.
+
+    Nothing where no document has one.
+    """
     return f" [{collection.windows.get(document, '?')}]" if collection.is_timed else ""
 
 
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return the titles of each list's documents with their windows, if any, best first; one without a text was not shown."""
+    """Return the titles of each list's documents, best first, with windows if any.
+
+    One without a text was not shown.
+    """
     collection = _collection(sources)
     documents = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
     judged = TopicNames(task.topics.tolist())

@@ -1,6 +1,6 @@
-"""The collection and runs of a task with pairs of streams, as push notifications and as updates about events.
+"""Collection and runs of streams, as push notifications and as updates.
 
-One of the two is what the files are, the other is made of it by `metrics.readers.push` and is marked as converted wherever it is
+One of the two is what the files are, the other is made of it by `metrics.push.conversion` and is marked as converted wherever it is
 shown.
 """
 
@@ -11,23 +11,22 @@ from datetime import UTC, datetime
 from calibration.tables.sources import PUSH_FILES, TaskSources
 from metrics.errors import InputError, input_fault
 from metrics.events import EventCollection, UpdateRun
-from metrics.push.days import SECONDS_A_DAY
-from metrics.push.streams import PushCollection, PushRun, days_between
-from metrics.readers.push import (
+from metrics.push.conversion import (
     events_from_push,
     push_from_events,
     push_run_from_updates,
-    read_push_collection,
-    read_push_run,
     update_run_from_push,
 )
+from metrics.push.days import SECONDS_A_DAY
+from metrics.push.streams import PushCollection, PushRun, days_between
+from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import read_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamFiles:
-    """A collection in both forms, and the runs.
+    """Collection of streams in both forms, and the runs.
 
     Attributes
     ----------
@@ -51,7 +50,10 @@ class StreamFiles:
     texts: Mapping[str, str]
 
     def spans(self) -> dict[str, tuple[float, float]]:
-        """Return when the days of each topic begin and end, in seconds; of events without days when the event does."""
+        """Return begin and end of the days of each topic, in seconds.
+
+        Of events without days when the event does.
+        """
         if self.pushes is not None:
             return {
                 topic: (_midnight(days[0]), _midnight(days[-1]) + SECONDS_A_DAY)
@@ -117,7 +119,7 @@ def _read_events(sources: TaskSources, days: tuple[str, ...] | None) -> StreamFi
 
 
 def _as_pushes(events: EventCollection) -> PushCollection | None:
-    """Convert events, None where they cannot be."""
+    """Convert events into pushes, or return None where that is impossible."""
     try:
         return push_from_events(events)
     except InputError:
@@ -125,7 +127,7 @@ def _as_pushes(events: EventCollection) -> PushCollection | None:
 
 
 def _days(sources: TaskSources) -> tuple[str, ...] | None:
-    """Return every day of the protocol, None where it names none."""
+    """Return every day of the protocol, or None without days."""
     given = sources.protocol.get("days")
     if given is None:
         return None
@@ -140,7 +142,7 @@ def _days(sources: TaskSources) -> tuple[str, ...] | None:
 
 
 def _within(events: EventCollection, days: tuple[str, ...]) -> EventCollection:
-    """Cut the events to the days that were judged; one that has no part in them is left out."""
+    """Cut the events to the judged days, without events outside them."""
     begin, end = _midnight(days[0]), _midnight(days[-1]) + SECONDS_A_DAY
     cut = {
         topic: replace(event, start=max(event.start, begin), end=min(event.end, end))

@@ -1,4 +1,4 @@
-"""Everything that scores the streams of one task: push measures, MSU, the track's measures of updates, utilities."""
+"""Scores of streams by every measure: pushes, updates, MSU, and utilities."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.m_variants import alpha_without_each_topic, weights_without_each_topic
+from calibration.agree.measures.cross_fitted import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
     PushScores,
@@ -27,11 +27,11 @@ from metrics.errors import input_fault, join_names
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
 from metrics.registry import Measure
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 
 def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
-    """Read what scores the streams of a task; ``named`` are the measures asked for by name.
+    """Return the scores of a task's streams; ``named`` are measures by name.
 
     Raises
     ------
@@ -69,7 +69,10 @@ def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure
 def _at_fitted_weights(
     task: JudgedTask, evidence: ScoreSources, pushes: PushScores, notes: list[str]
 ) -> Iterator[ScoredMeasure]:
-    """Yield utilities at fitted weights; those fitted to these preferences are fitted anew without each topic."""
+    """Yield utilities at fitted weights, cross-fitted if needed.
+
+    Those fitted to these preferences are fitted anew without each topic.
+    """
     model, drawn = evidence.model, evidence.drawn
     if model is None:
         return
@@ -101,7 +104,7 @@ def _named(
     pushes: PushScores | None,
     updates: UpdateStreams | None,
 ) -> Iterator[ScoredMeasure]:
-    """Yield the measures asked for by name that the cells and the files allow."""
+    """Yield the named measures that the cells and the files allow."""
     if pushes is not None:
         of_cells = list(pushes.of_cells(named))
         yield from of_cells
@@ -132,7 +135,10 @@ def _files(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> Stream
 def _push_scores(
     task: JudgedTask, evidence: ScoreSources, files: StreamFiles | None, notes: list[str]
 ) -> PushScores | None:
-    """Return cells and daily measures: cells of the table where there is one, they are what weights are fitted to."""
+    """Return cells and daily measures, with cells of the table if there is one.
+
+    They are what weights are fitted to.
+    """
     cells = _table_cells(task, evidence)
     if files is None:
         return None if cells is None else PushScores(cells=cells, daily=pd.DataFrame(), converted=False)
@@ -151,7 +157,7 @@ def _push_scores(
 
 
 def _table_cells(task: JudgedTask, evidence: ScoreSources) -> pd.DataFrame | None:
-    """Return the cells of each stream from table push_cells, None where there are none.
+    """Return the cells of each stream from table push_cells, or None.
 
     Raises
     ------
@@ -207,7 +213,7 @@ def _update_streams(
 def _update_variants(
     task: JudgedTask, updates: UpdateStreams, evidence: ScoreSources, notes: list[str]
 ) -> Iterator[ScoredMeasure]:
-    """Yield MSU, and the track's measures where the collection is one of events."""
+    """Yield MSU, and the track's measures for a collection of events."""
     yield updates.default()
     if not updates.converted:
         yield from updates.track()

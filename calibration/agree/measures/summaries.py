@@ -1,4 +1,4 @@
-"""Everything that scores the two-layered summaries of one task: M, its ablations, its fitted parameters, its sweep."""
+"""Scores of two-layered summaries by M: defaults, ablations, fits and sweep."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
+from calibration.agree.measures.cross_fitted import patience_without_each_topic
 from calibration.agree.measures.m_variants import (
     FittedPatience,
     FittedShares,
@@ -14,7 +15,6 @@ from calibration.agree.measures.m_variants import (
     fitted_variants,
     m_sweep,
     named_variants,
-    patience_without_each_topic,
     uniform,
 )
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, without_known
@@ -37,7 +37,7 @@ PATIENCE_SOURCES = ("preferences", "stops", "grid")
 
 
 def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
-    """Read what scores the summaries of a task; ``named`` are the measures asked for by name.
+    """Return the scores of a task's summaries; ``named`` are measures by name.
 
     Raises
     ------
@@ -85,7 +85,10 @@ def _at_fitted_patience(
     collection_shares: Probabilities,
     notes: list[str],
 ) -> Iterator[ScoredMeasure]:
-    """Yield M at every fitted patience; one fitted to these preferences is fitted anew without each topic."""
+    """Yield M at every fitted patience, cross-fitted if needed.
+
+    One fitted to these preferences is fitted anew without each topic.
+    """
     for source in PATIENCE_SOURCES:
         patience = _patience(evidence, source, task.language)
         if patience is None:
@@ -109,7 +112,7 @@ def _taken(
     fitted: FittedShares,
     collection_shares: Probabilities,
 ) -> Iterator[str]:
-    """Yield notes on assumptions where the tables say nothing."""
+    """Yield notes on assumptions in the place of missing tables."""
     intents = evidence.tables.get("intents")
     told = set(fitted.estimate)
     if intents is not None:
@@ -133,7 +136,7 @@ def _taken(
 
 
 def _positions(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> Positions:
-    """Return the positions of a task and of its ablations, as far as there are any."""
+    """Return the available positions of a task and of its ablations."""
     sources = evidence.sources.get(task.task)
     found = {} if sources is None or sources.problems else sources.summary_positions()
     if sources is not None and sources.problems:
@@ -162,7 +165,7 @@ def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: ScoreSour
 
 
 def _patience(evidence: ScoreSources, source: str, language: str) -> FittedPatience | None:
-    """Return a fitted patience, None where there is none."""
+    """Return a fitted patience, or None."""
     estimate = patience_chars(evidence.model, source, language) if evidence.model else None
     if estimate is None:
         return None
@@ -173,7 +176,10 @@ def _patience(evidence: ScoreSources, source: str, language: str) -> FittedPatie
 
 
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return the lines of each summary: its first layer, each second layer below its link."""
+    """Return the lines of each summary: its first layer, with second layers.
+
+    Each second layer stands below its link.
+    """
     collection = read_collection_files(
         {kind: source.path for kind, source in sources.collection.items() if kind in COLLECTION_FILES},
         name=str(sources.path("queries").parent),

@@ -1,4 +1,4 @@
-"""The measures whose agreement is reported: one metric under one set of parameters, scored for every system.
+"""Scored measures whose agreement is reported, one set of parameters each.
 
 What each variant is fitted to decides what its agreement means: parameters that were fitted to the same preferences
 are re-fitted without each query before that query is judged (cross-fitted). M's variants are made in
@@ -15,17 +15,17 @@ import pandas as pd
 
 from metrics.registry import Measure
 from metrics.results import ALL, Score
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 CONVERTED_MARK = "(converted)"
-"""Ends the name of every measure whose judgments were made for another kind of collection."""
+"""Suffix of measures whose judgments were made for another kind of collection."""
 
 Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "scores"]
 Over: TypeAlias = Literal["patience_chars", "alpha", "lateness"]
 
 
 class ParameterOrigin(StrEnum):
-    """What the parameters of a variant were fitted to."""
+    """Data that the parameters of a measure were fitted to."""
 
     NONE = "none"
     OTHER_DATA = "other_data"
@@ -34,7 +34,10 @@ class ParameterOrigin(StrEnum):
 
 
 class VariantRole(StrEnum):
-    """Why a variant is in the table; a named one is there because the study or the command asks for it."""
+    """Reason why a measure is reported.
+
+    A named one is there because the study or the command asks for it.
+    """
 
     DEFAULT = "default"
     NAMED = "named"
@@ -45,7 +48,7 @@ class VariantRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoredMeasure:
-    """A metric under one set of parameters.
+    """Scores of a measure under one set of parameters.
 
     Attributes
     ----------
@@ -81,7 +84,7 @@ class ScoredMeasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ParameterSweep:
-    """A measure at many values of one parameter.
+    """Scores of a measure at many values of one parameter.
 
     Attributes
     ----------
@@ -102,18 +105,18 @@ class ParameterSweep:
 
 
 def name_of(measure: str, *, converted: bool) -> str:
-    """Return the name of a measure as every table prints it."""
+    """Return the name of a measure in tables."""
     return f"{measure} {CONVERTED_MARK}" if converted else measure
 
 
 def without_known(named: Mapping[str, Measure], variants: Iterable[ScoredMeasure]) -> dict[str, Measure]:
-    """Return the measures asked for by name that are not among the variants anyway."""
+    """Return the named measures that are not among the variants anyway."""
     known = {one.measure.removesuffix(f" {CONVERTED_MARK}") for one in variants}
     return {name: one for name, one in named.items() if name not in known}
 
 
 def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataFrame:
-    """Put scores of runs on topics side by side, for the topics that were judged.
+    """Return scores of runs on judged topics, one column per metric.
 
     Parameters
     ----------
@@ -149,5 +152,5 @@ def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataF
 
 
 def side_by_side(scores: Sequence["pd.Series[float]"]) -> pd.DataFrame | None:
-    """Return scores as the columns of one frame, None where there are none."""
+    """Return scores as the columns of one frame, or None without any."""
     return pd.concat(scores, axis="columns", ignore_index=True) if scores else None

@@ -1,1 +1,4 @@
-"""Doubts about times away and sessions, one file each; data is the `CensoredDurations` that the fit read."""
+"""Doubts about times away and sessions, one file each.
+
+Data is the `CensoredDurations` that the fit read.
+"""

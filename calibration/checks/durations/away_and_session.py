@@ -1,4 +1,7 @@
-"""Do those who come often stay longer, or less? Then sessions alone are off: who comes often has more of them, who never came none."""
+"""Do those who come often stay longer, or less?
+
+Then sessions alone are off: who comes often has more of them, who never came none.
+"""
 
 from calibration.checks.durations.beside import is_small, listed, numbers_of, numbers_under
 from calibration.checks.finding import REJECTED, Finding
@@ -10,7 +13,7 @@ from calibration.models.durations.fit import DurationFit
 
 
 def check_away_and_session(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold sessions fitted together with times away beside sessions alone."""
+    """Compare sessions fitted jointly with times away with sessions alone."""
     if exposure.away is None or not is_small(exposure):
         return None
     try:

@@ -1,4 +1,6 @@
-"""What the checks of durations share: laws of the workers' means beside the log-normal one, and how a law is shown.
+"""Laws of the workers' means beside the log-normal one, for all checks.
+
+And how a law is shown.
 
 A law is listed beside a number where the data do not reject it against the best of them: its likelihood ratio to the best is
 within 3.84, the 5 % point of chi-squared with one degree of freedom (Wilks 1938).
@@ -18,7 +20,7 @@ from calibration.models.durations.exposure import CensoredDurations, WorkerTotal
 from calibration.models.durations.fit import DurationFit, fit_durations
 from calibration.models.durations.laws import (
     ANYWHERE,
-    LEAST_SPREAD,
+    MIN_SPREAD,
     SPREADS,
     ExtendedModel,
     Grid,
@@ -30,27 +32,42 @@ from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 UNEVEN = "times away vary otherwise than the model says"
-"""What rhythms, days, hours, fading interest, drop-outs and another law of the means would all explain."""
+"""Fact that rhythms, fading interest, drop-outs and other laws all explain.
+
+Days, hours and another law of the means, too.
+"""
 REJECTS = 2 * NEARLY
 SHORT_TAIL, TWO_KINDS, HEAVY_TAIL = "short tail", "two kinds", "heavy tail"
-MOST_PIECES, MOST_WORKERS = 200_000, 5000
-"""Above either, laws that need a matrix of people and means are not fitted."""
+MAX_PIECES, MAX_WORKERS = 200_000, 5000
+"""Largest numbers of pieces and of workers for laws that need a matrix.
+
+A matrix of people and means.
+"""
 TAIL_DF = 5.0
-"""Degrees of freedom of the errors under a heavy tail, however many workers: few of them are in it."""
+"""Degrees of freedom of errors under a heavy tail.
+
+However many workers: few of them are in it.
+"""
 FURTHEST_MEAN = math.log(100.0)
-"""A heavy tail has no mean of its own: it ends at a hundred times the median."""
+"""Ratio to the median at which a heavy tail without a mean is cut.
+
+It ends at a hundred times the median.
+"""
 _NEARLY_ZERO = 1e-4
 
 
 def is_small(exposure: CensoredDurations) -> bool:
-    """Whether all laws can be fitted: not too many rows or people, and nobody missing because they never came."""
-    few = len(exposure.event) <= MOST_PIECES and exposure.units <= MOST_WORKERS
+    """Return whether all laws can be fitted.
+
+    Not too many rows or people, and nobody missing because they never came.
+    """
+    few = len(exposure.event) <= MAX_PIECES and exposure.units <= MAX_WORKERS
     return few and exposure.seen_by_seconds is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Laws:
-    """Laws of the workers' means on the same data.
+    """Fits of other laws of the workers' means to the same data.
 
     Attributes
     ----------
@@ -64,12 +81,12 @@ class Laws:
     others: Mapping[str, ExtendedModel]
 
     def gain(self, name: str) -> float:
-        """Return how much higher the log-likelihood of a law is than that of the log-normal one."""
+        """Return a law's log-likelihood less that of the log-normal law."""
         return self.others[name].loglik - self.top.top.loglik
 
     @property
     def best(self) -> float:
-        """The highest log-likelihood of all."""
+        """Highest log-likelihood of all laws."""
         return max(self.top.top.loglik, *(law.loglik for law in self.others.values()))
 
 
@@ -78,7 +95,7 @@ def laws_beside(exposure: CensoredDurations) -> Laws:
     """Fit every law of the workers' means, once for all checks of a fit."""
     totals = exposure.totals()
     top, grid = fit_durations(totals), Grid.of(totals)
-    sigma = max(top.sigma, LEAST_SPREAD)
+    sigma = max(top.sigma, MIN_SPREAD)
     start, free = (top.mu, math.log(sigma)), (ANYWHERE, SPREADS)
     near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
     short = fit_on_grid(SHORT_TAIL, grid, generalised_gamma, (*start, 0.5), (*free, (0.0, 4.0)), near)
@@ -90,10 +107,13 @@ def laws_beside(exposure: CensoredDurations) -> Laws:
 
 
 def tail_of_three(totals: WorkerTotals, top: DurationMaximum) -> ExtendedModel:
-    """Fit Student's t of log A with 3 degrees of freedom: a tail as heavy as people have, of which few people show nothing."""
+    """Fit Student's t of log A with 3 degrees of freedom.
+
+    A tail as heavy as people have, of which few people show nothing.
+    """
     grid = Grid.of(totals)
     near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
-    start = (top.mu, math.log(max(0.75 * top.sigma, LEAST_SPREAD)))
+    start = (top.mu, math.log(max(0.75 * top.sigma, MIN_SPREAD)))
     return fit_on_grid(HEAVY_TAIL, grid, _log_t_of_three, start, (ANYWHERE, SPREADS), near)
 
 
@@ -129,19 +149,21 @@ def listed(
 
 
 def numbers_under(model: ExtendedModel) -> str:
-    """Return a clause: the mean and the standard deviation under a law."""
+    """Return a clause with mean and standard deviation under a law."""
     mean, sd = np.exp(model.values(model.point)[:2]).tolist()
     return f"the mean would be {shown_time(mean)} and the standard deviation {shown_time(sd)}"
 
 
 def numbers_of(fit: DurationFit) -> str:
-    """Return a clause: the mean and the standard deviation of the fit."""
+    """Return a clause with mean and standard deviation of the fit."""
     mean, sd = fit.estimates[:2].tolist()
     return f"mean {shown_time(mean)}, standard deviation {shown_time(sd)}"
 
 
 def generalised_gamma(log_mean: Floats, point: Floats) -> Floats:
-    """Return Stacy's law (1962) in Prentice's form (1974) of log A: mu, log sigma, q.
+    """Return the log density of Stacy's generalised gamma law of A at log means.
+
+    Stacy's law (1962) in Prentice's form (1974) of log A: mu, log sigma, q. It is known up to a constant.
 
     q = 0 is log-normal, q = sigma gamma, q = 1 Weibull: a shorter tail than the log-normal one for q > 0.
     """
@@ -153,7 +175,10 @@ def generalised_gamma(log_mean: Floats, point: Floats) -> Floats:
 
 
 def two_kinds(log_mean: Floats, point: Floats) -> Floats:
-    """Mix two normal laws of log A with one sigma: mu of the first, log sigma, log of what the second is further, logit of the first's share."""
+    """Return the log density of a mixture of two normal laws of log A.
+
+    With one sigma: mu of the first, log sigma, log of what the second is further, logit of the first's share.
+    """
     mu, log_sigma, log_apart, logit_share = point
     sigma, share = math.exp(log_sigma), float(expit(logit_share))
     first = math.log(share) - ((log_mean - mu) / sigma) ** 2 / 2
@@ -162,7 +187,10 @@ def two_kinds(log_mean: Floats, point: Floats) -> Floats:
 
 
 def log_t(log_mean: Floats, point: Floats) -> Floats:
-    """Return Student's t of log A, heavier at both ends than the log-normal law: mu, log sigma, log (degrees of freedom - 2)."""
+    """Return the log density of Student's t of log A.
+
+    Heavier at both ends than the log-normal law: mu, log sigma, log (degrees of freedom - 2).
+    """
     mu, log_sigma, log_more = point
     df = 2 + math.exp(log_more)
     return np.asarray(-(df + 1) / 2 * np.log1p(((log_mean - mu) / math.exp(log_sigma)) ** 2 / df))

@@ -19,12 +19,15 @@ from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
 from metrics.errors import pluralise
 
-LEAST_DAYS = 3
-MOST_DAYS = 400
-_LEAST_EVENTS = 5.0
-"""Events a day on average below which days cannot be compared."""
+MIN_DAYS = 3
+MAX_DAYS = 400
+_MIN_EVENTS = 5.0
+"""Smallest mean number of events a day to compare days."""
 FEW_DAYS = 7
-"""Calendar days below which a study is one draw of days that can hardly be compared."""
+"""Smallest number of calendar days to compare.
+
+A study of fewer is one draw of days that can hardly be compared.
+"""
 
 
 def check_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
@@ -44,7 +47,7 @@ def check_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
 
 
 def check_few_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that so few calendar days can hardly be compared."""
+    """Warn if calendar days are too few to be compared."""
     count = len(calendar_days(exposure))
     if not 0 < count < FEW_DAYS:
         return None
@@ -57,7 +60,7 @@ def check_few_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | N
 
 
 class Days(NamedTuple):
-    """Calendar days compared.
+    """Comparison of calendar days.
 
     Attributes
     ----------
@@ -82,7 +85,10 @@ class Days(NamedTuple):
 
 
 def calendar(exposure: CensoredDurations) -> tuple[Floats, Floats]:
-    """Return where each interval starts and stops, in days since the midnight before the study; empty where that is not known."""
+    """Return begin and end of each interval, in days since the study's midnight.
+
+    The midnight before it; empty where that is not known.
+    """
     if exposure.follow_begun is None or exposure.design == "count":
         return np.array([]), np.array([])
     begun = exposure.follow_begun[exposure.follow]
@@ -90,16 +96,22 @@ def calendar(exposure: CensoredDurations) -> tuple[Floats, Floats]:
 
 
 def calendar_days(exposure: CensoredDurations) -> range:
-    """Return the calendar days on which somebody was watched, from the first to the last; none where they are not known."""
+    """Return the watched calendar days from the first to the last.
+
+    None where they are not known.
+    """
     start, stop = calendar(exposure)
     return range(int(start.min()), math.ceil(stop.max())) if len(start) else range(0)
 
 
 def compare_days(exposure: CensoredDurations) -> Days | None:
-    """Compare the calendar days of a study; None where they are too few, or their start is not known."""
+    """Compare the calendar days of a study, or return None.
+
+    None where they are too few, or their start is not known.
+    """
     edges = calendar_days(exposure)
     first, count = edges.start, len(edges)
-    if not LEAST_DAYS < count <= MOST_DAYS or exposure.event.sum() < _LEAST_EVENTS * count:
+    if not MIN_DAYS < count <= MAX_DAYS or exposure.event.sum() < _MIN_EVENTS * count:
         return None
     start, stop = calendar(exposure)
     watched, came = np.zeros((exposure.units, count)), np.zeros((exposure.units, count))
@@ -119,7 +131,7 @@ def _days(watched: Floats, came: Floats) -> Days | None:
     each = came - expected
     model = np.diag(expected.sum(axis=0)) - (expected.T @ share)
     count = len(model)
-    if count <= LEAST_DAYS:
+    if count <= MIN_DAYS:
         return None
     inverse = np.linalg.pinv(model, hermitian=True)
     score = each.sum(axis=0)

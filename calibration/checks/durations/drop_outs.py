@@ -16,7 +16,7 @@ from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.laws import (
     ANYWHERE,
-    LEAST_SPREAD,
+    MIN_SPREAD,
     SPREADS,
     TINY,
     ExtendedModel,
@@ -26,16 +26,20 @@ from calibration.models.durations.laws import (
 )
 from calibration.models.durations.maximum import DurationMaximum, log_normal_values
 from metrics.arrays import Floats, Indices
+from metrics.errors import percent
 
 DROP_OUTS = "drop-outs"
-MOST_FOLLOWS = 5000
-"""Follows up to which the law is fitted: a matrix of follows and means is needed."""
-LEAST_SHARE = 0.01
-"""With fewer drop-outs the numbers are those of the model."""
+MAX_FOLLOWS = 5000
+"""Largest number of follows for the law, which needs a matrix.
+
+Of follows and means.
+"""
+MIN_SHARE = 0.01
+"""Smallest share of drop-outs that moves the numbers."""
 
 
 def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold people who leave for good beside people who all stay."""
+    """Compare a law with people who leave for good with one without."""
     if exposure.design == "count" or not is_small(exposure):
         return None
     found = drop_outs(exposure, fit.top)
@@ -44,7 +48,7 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
     law, share = found
     gain = max(law.loglik - fit.top.top.loglik, 0.0)
     p_value = edge_p(2 * gain)
-    if share < LEAST_SHARE:
+    if share < MIN_SHARE:
         return None
     numbers = f"until then {numbers_under(law)}, not {numbers_of(fit)}"
     return Finding(
@@ -53,17 +57,20 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
         explains=UNEVEN,
         gain=gain,
         sentence=(
-            f"About {share:.0%} of the follows ended for good before their end ({format_p(p_value)}): nobody came back any more, although "
+            f"About {percent(share)} of the follows ended for good before their end ({format_p(p_value)}): nobody came back any more, although "
             f"the visits before lead to expect it; {numbers}. Ask for a sign of life (last_seen_at)."
             if p_value < REJECTED
-            else f"Some people may have left for good ({share:.0%}), which cannot be told; {numbers}."
+            else f"Some people may have left for good ({percent(share)}), which cannot be told; {numbers}."
         ),
         sensitivity=listed(law, fit, explains="better" if p_value < REJECTED else "as well"),
     )
 
 
 class _Tails(NamedTuple):
-    """n (u,) and T (u,) up to the last events; of each follow its unit, when its last event was, what was watched after it."""
+    """Totals up to the last events, and watched time after them.
+
+    n (u,) and T (u,); of each follow its unit, when its last event was, what was watched after it.
+    """
 
     events: Floats
     seconds: Floats
@@ -91,7 +98,9 @@ def _tails(exposure: CensoredDurations) -> _Tails:
 
 
 def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[ExtendedModel, float] | None:
-    """Fit log-normal means with people who leave for good; with it comes the share of follows that did so by their end.
+    """Fit log-normal means with people who leave for good, and their share.
+
+    Of follows that did so by their end.
 
     A follow that was last seen after t and then watched for r adds
     exp(-d t) (exp(-(a + d) r) + d / (a + d) (1 - exp(-(a + d) r))) to a person's likelihood, a = 1 / A.
@@ -101,7 +110,7 @@ def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[Extend
     (Extended, float) or None
         None where nobody seems to have left, or follows are too many.
     """
-    if int((exposure.follow_unit >= 0).sum()) > MOST_FOLLOWS:
+    if int((exposure.follow_unit >= 0).sum()) > MAX_FOLLOWS:
         return None
     tails = _tails(exposure)
     day = exposure.day_seconds
@@ -123,7 +132,7 @@ def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[Extend
         share = masses(log_mean, _normal, point)
         return np.asarray(np.log(np.maximum(np.exp(exponent - most[:, None]) @ share, TINY)) + most)
 
-    sigma = max(top.sigma, LEAST_SPREAD)
+    sigma = max(top.sigma, MIN_SPREAD)
     watched = float(exposure.follow_seconds.max()) / day
     point, loglik = maximise_log_likelihood(
         each,

@@ -11,11 +11,14 @@ TOO_SMALL = (
     (8, ", and S comes out too small, by about a fifth"),
     (0, ", and S comes out too small, by a third and more"),
 )
-"""Workers from which on S is off by so much as a rule: medians of 200 simulated studies of log-normal people, S = M, over a week."""
+"""Bias of S in words, by the smallest number of workers that has it.
+
+Medians of 200 simulated studies of log-normal people, S = M, over a week.
+"""
 
 
 def check_few_workers(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how few people there are, and what that does to M and S."""
+    """Warn if workers are few, with the effect on M and S."""
     workers = fit.n_workers or 0
     if workers > FEW_WORKERS:
         return None

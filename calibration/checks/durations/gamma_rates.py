@@ -1,4 +1,7 @@
-"""Are the rates of coming back gamma, and not the means log-normal? Both laws have two numbers: neither is a test of the other."""
+"""Are the rates of coming back gamma, and not the means log-normal?
+
+Both laws have two numbers: neither is a test of the other.
+"""
 
 from calibration.checks.durations.beside import (
     REJECTS,
@@ -17,7 +20,10 @@ from calibration.models.durations.laws import GAMMA
 
 
 def check_gamma_rates(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold gamma rates beside log-normal means, where the data leave them open: a law of as many numbers, that is no test."""
+    """Compare gamma rates with log-normal means, if the data leave them open.
+
+    A law of as many numbers, that is no test.
+    """
     if not is_small(exposure) or fit.law == "gamma":
         return None
     laws = laws_beside(exposure)
@@ -34,7 +40,10 @@ def check_gamma_rates(fit: DurationFit, exposure: CensoredDurations) -> Finding 
 
 
 def check_log_normal_means(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold the paper's log-normal means beside gamma rates that were published on purpose."""
+    """Compare the paper's log-normal means with chosen gamma rates.
+
+    They were published on purpose.
+    """
     gain = 2 * (fit.top.top.loglik - (fit.loglik or 0.0))
     if fit.law != "gamma" or gain < -REJECTS:
         return None

@@ -1,4 +1,4 @@
-"""Are some people away far longer than a log-normal law of the workers' means predicts?
+"""Are some people away far longer than log-normal means predict?
 
 Student's t of log A has a heavier tail; the log-normal law is its limit at the edge of infinitely many degrees of freedom, so the
 likelihood ratio has half a chi-squared (Self and Liang 1987). Gamma rates of return have a power tail. A small sample seldom shows a
@@ -24,9 +24,12 @@ from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 FEW_WORKERS = 60
-"""Up to this number, workers are too few to reject a heavy tail at the usual level."""
+"""Largest number of workers too small for the usual rejection of heavy tails."""
 CLEARLY_WORSE = 5.41
-"""Likelihood ratio above which few workers reject a heavy tail: the 1 % point of half a chi-squared."""
+"""Likelihood ratio above which few workers reject a heavy tail.
+
+The 1 % point of half a chi-squared.
+"""
 
 
 def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:

@@ -1,4 +1,7 @@
-"""Do people come more at some hours of the day than at others? A wave of a day, with the correction that `days_differ` has."""
+"""Do people come more at some hours of the day than at others?
+
+A wave of a day, with the correction that `days_differ` has.
+"""
 
 import math
 from typing import NamedTuple
@@ -7,7 +10,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
-from calibration.checks.durations.days_differ import LEAST_DAYS
+from calibration.checks.durations.days_differ import MIN_DAYS
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations, total
@@ -16,7 +19,10 @@ from metrics.arrays import Floats
 
 
 class Hours(NamedTuple):
-    """Hours compared: p, how many times as often people come at the busiest hour as on average, half the corrected statistic less its mean."""
+    """Comparison of hours of the day.
+
+    p, how many times as often people come at the busiest hour as on average, half the corrected statistic less its mean.
+    """
 
     p_value: float
     height: float
@@ -48,7 +54,7 @@ def compare_hours(exposure: CensoredDurations) -> Hours | None:
     """
     if exposure.follow_begun is None or exposure.design == "count":
         return None
-    if exposure.follow_seconds.max() < LEAST_DAYS * exposure.day_seconds:
+    if exposure.follow_seconds.max() < MIN_DAYS * exposure.day_seconds:
         return None
     begun = exposure.follow_begun[exposure.follow]
     turn = 2 * math.pi / exposure.day_seconds

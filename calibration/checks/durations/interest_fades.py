@@ -16,16 +16,16 @@ from calibration.checks.durations.days_differ import compare_days
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p, shown_time
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import LEAST_SECONDS, CensoredDurations, WorkerTotals, total
+from calibration.models.durations.exposure import MIN_SECONDS, CensoredDurations, WorkerTotals, total
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.maximum import DurationMaximum, maximum
 
 _STEEPEST = 3.0
-"""Most that the logarithm of a rate may change over the longest follow."""
+"""Largest change of the log rate over the longest follow."""
 
 
 def check_interest_fades(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold a rate of coming back that falls, or rises, beside a constant one."""
+    """Compare a falling or rising rate of coming back with a constant one."""
     if exposure.design == "count" or not is_small(exposure):
         return None
     found = fade(exposure, fit.top)
@@ -49,7 +49,10 @@ def check_interest_fades(fit: DurationFit, exposure: CensoredDurations) -> Findi
 
 
 class Fade(NamedTuple):
-    """How fast interest fades: exp(-slope) a day; M on the first day and on the last; the log-likelihood."""
+    """Fitted fading of interest, with M on the first and the last day.
+
+    exp(-slope) a day; the log-likelihood.
+    """
 
     slope: float
     first: float
@@ -58,7 +61,9 @@ class Fade(NamedTuple):
 
 
 def fade(exposure: CensoredDurations, top: DurationMaximum) -> Fade | None:
-    """Fit a rate that falls, or rises, exponentially in the time since the follow began; None where it cannot be fitted.
+    """Fit a rate that changes exponentially since the follow began, or return None.
+
+    None where it cannot be fitted.
 
     l(b) = l_plain(n, SUM INT exp(-b t) dt) - b SUM t_events, t in days.
     """
@@ -71,7 +76,7 @@ def fade(exposure: CensoredDurations, top: DurationMaximum) -> Fade | None:
 
     def fitted(slope: float) -> DurationMaximum:
         watched = (np.exp(-slope * start) - np.exp(-slope * stop)) / slope * exposure.day_seconds
-        seconds = np.maximum(total(exposure.unit, watched, exposure.units), LEAST_SECONDS)
+        seconds = np.maximum(total(exposure.unit, watched, exposure.units), MIN_SECONDS)
         scale = math.exp(float(np.log(seconds).mean()))
         found = maximum(
             WorkerTotals(events=events, seconds=seconds).in_units_of(scale), start=_start(top, scale)

@@ -7,7 +7,7 @@ from calibration.visits.followed_visits import ASK_TIMES
 
 
 def check_without_follow(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits belong to no follow."""
+    """Report the number of visits without a follow."""
     return _warning(
         "visits_without_follow",
         exposure.read.left_out.without_follow,
@@ -16,7 +16,7 @@ def check_without_follow(fit: DurationFit, exposure: CensoredDurations) -> Findi
 
 
 def check_outside_follow(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits lie outside their follow."""
+    """Report the number of visits outside their follow."""
     return _warning(
         "visits_outside_follow",
         exposure.read.left_out.outside_follow,
@@ -25,7 +25,7 @@ def check_outside_follow(fit: DurationFit, exposure: CensoredDurations) -> Findi
 
 
 def check_before_follow(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits begin before their follow."""
+    """Report the number of visits that begin before their follow."""
     count = exposure.read.left_out.before_follow
     begin = "{} visit begins before its" if count == 1 else "{} visits begin before their"
     sentence = f"{begin} follow did; what lies before it is left out: {ASK_TIMES}"
@@ -33,7 +33,7 @@ def check_before_follow(fit: DurationFit, exposure: CensoredDurations) -> Findin
 
 
 def check_ends(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that follows seem to end with their last visit."""
+    """Warn if follows seem to end with their last visit."""
     ends = exposure.read.ends
     return _warning(
         "ended_at_last_visit",
@@ -43,7 +43,7 @@ def check_ends(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
 
 
 def check_topics_never_opened(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that topics that a worker never opened are unknown."""
+    """Note that topics which a worker never opened are unknown."""
     return _warning(
         "unopened_topics",
         int(exposure.read.only_who_came and exposure.read.several_topics),
@@ -52,7 +52,7 @@ def check_topics_never_opened(fit: DurationFit, exposure: CensoredDurations) -> 
 
 
 def check_only_who_came(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that the likelihood allows for people who never came."""
+    """Note that the likelihood allows for people who never came."""
     if not exposure.read.only_who_came:
         return None
     return Finding(

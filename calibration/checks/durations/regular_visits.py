@@ -23,7 +23,7 @@ from calibration.checks.durations.beside import (
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import LEAST_SECONDS, CensoredDurations, WorkerTotals, total
+from calibration.models.durations.exposure import MIN_SECONDS, CensoredDurations, WorkerTotals, total
 from calibration.models.durations.fit import DurationFit, many_cut
 from calibration.models.durations.laws import TINY, ExtendedModel
 from calibration.models.durations.likelihood import log_likelihoods
@@ -31,12 +31,12 @@ from calibration.models.durations.maximum import DurationMaximum, log_normal_val
 from metrics.arrays import Bools, Floats, Indices
 
 WEIBULL = "Weibull intervals"
-_LEAST_SPREAD = 0.05
+_MIN_SPREAD = 0.05
 _SHAPES = (math.log(0.15), math.log(6.0))
 
 
 def check_regular_visits(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Test whether one worker's intervals are exponential, and hold Weibull intervals beside."""
+    """Test whether a worker's intervals are exponential, against Weibull ones."""
     z = greenwood_z(exposure)
     weibull = weibull_law(exposure, fit.top) if is_small(exposure) else None
     gain = 0.0 if weibull is None else max(weibull.loglik - fit.top.top.loglik, 0.0)
@@ -72,7 +72,10 @@ def _sentence(exposure: CensoredDurations, *, is_regular: bool) -> str:
 
 
 def greenwood_z(exposure: CensoredDurations) -> float | None:
-    """Return z; None where many of a given number of intervals were cut, or nobody has two spacings."""
+    """Return Greenwood's z over workers, or None without enough spacings.
+
+    None where many of a given number of intervals were cut, or nobody has two spacings.
+    """
     if many_cut(exposure):
         return None
     greenwood, k = _greenwood(exposure)
@@ -85,7 +88,7 @@ def greenwood_z(exposure: CensoredDurations) -> float | None:
 
 
 def _greenwood(exposure: CensoredDurations) -> tuple[Floats, Floats]:
-    """Return the sum of squared shares and the number of spacings of every unit, (u,) each."""
+    """Return each unit's sum of squared shares and number of spacings, (u,) each."""
     size, unit = exposure.units, exposure.unit
     seconds = exposure.seconds
     all_time = total(unit, seconds, size)
@@ -105,7 +108,7 @@ def _greenwood(exposure: CensoredDurations) -> tuple[Floats, Floats]:
 
 
 class _Pieces(NamedTuple):
-    """Durations (p,) in units of ``scale``, whether each is complete, whose it is."""
+    """Durations (p,) in units of ``scale``, with completeness and worker."""
 
     x: Floats
     event: Bools
@@ -114,7 +117,7 @@ class _Pieces(NamedTuple):
     scale: float
 
     def totals(self, shape: float) -> WorkerTotals:
-        """Return n and the sum of x^shape of everybody."""
+        """Return each worker's n and sum of x^shape."""
         return WorkerTotals(
             events=np.bincount(self.unit, self.event, minlength=self.units).astype(np.float64),
             seconds=np.maximum(np.bincount(self.unit, self.x**shape, minlength=self.units), TINY),
@@ -122,7 +125,9 @@ class _Pieces(NamedTuple):
 
 
 def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedModel | None:
-    """Fit Weibull intervals with log-normal scales; None where they have no maximum.
+    """Fit Weibull intervals with log-normal scales, or return None.
+
+    None where they have no maximum.
 
     P(X > x | B) = exp(-x^k / B), log B normal: the compound likelihood of (n, sum x^k), with a Jacobian,
 
@@ -131,7 +136,7 @@ def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedMo
     Its own parameters are mu and log sigma of log B, and log k.
     """
     scale = float(np.exp(np.log(exposure.totals().seconds).mean()))
-    x = np.maximum(exposure.seconds, LEAST_SECONDS) / scale
+    x = np.maximum(exposure.seconds, MIN_SECONDS) / scale
     pieces = _Pieces(x, exposure.event, exposure.unit, exposure.units, scale)
     events, logs = pieces.totals(1.0).events, np.log(x)
     of_events = np.bincount(pieces.unit, np.where(pieces.event, logs, 0.0), minlength=pieces.units)
@@ -162,5 +167,5 @@ def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedMo
         found = at_shape(float(best.x))
     except NotIdentifiedError:
         return None
-    point = np.array([found.mu, max(found.log_sigma, math.log(_LEAST_SPREAD)), float(best.x)])
+    point = np.array([found.mu, max(found.log_sigma, math.log(_MIN_SPREAD)), float(best.x)])
     return ExtendedModel(name=WEIBULL, point=point, loglik=-float(best.fun), each=each, values=values)

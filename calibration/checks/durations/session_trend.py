@@ -16,8 +16,8 @@ from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
 
-LEAST_WORKERS = 5
-"""Workers with two sessions below whom no trend is looked for."""
+MIN_WORKERS = 5
+"""Smallest number of workers with two sessions to test a trend."""
 
 
 def check_session_trend(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
@@ -41,7 +41,10 @@ def check_session_trend(fit: DurationFit, exposure: CensoredDurations) -> Findin
 
 
 def session_trend(exposure: CensoredDurations) -> tuple[float, float] | None:
-    """Return by how much the logarithm of the mean changes in a day, to first order, and p; None with too few workers."""
+    """Return the trend of log mean sessions per day and its p, or None.
+
+    To first order; None with too few workers.
+    """
     unit, size, seconds = exposure.unit, exposure.units, exposure.seconds
     day = exposure.start / exposure.day_seconds
     n, t = total(unit, exposure.event, size), total(unit, seconds, size)
@@ -53,7 +56,7 @@ def session_trend(exposure: CensoredDurations) -> tuple[float, float] | None:
     information = float((expected * (day - centre[unit]) ** 2).sum())
     score = score[used]
     scatter = math.sqrt(float((score**2).sum()))
-    if used.sum() < LEAST_WORKERS or not scatter or not information:
+    if used.sum() < MIN_WORKERS or not scatter or not information:
         return None
     z = float(score.sum()) / scatter
     return float(score.sum()) / information, 2 * float(stdtr(used.sum() - 1, -abs(z)))

@@ -18,12 +18,12 @@ from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
-LEAST_Q = 0.01
-"""Below it the law is the log-normal one."""
+MIN_Q = 0.01
+"""Smallest q that differs from the log-normal law."""
 
 
 def check_short_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold a shorter tail of the workers' means beside the log-normal one."""
+    """Compare a shorter tail of the workers' means with the log-normal one."""
     if not is_small(exposure):
         return None
     laws = laws_beside(exposure)
@@ -31,7 +31,7 @@ def check_short_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
     ratio = max(2 * laws.gain(SHORT_TAIL), 0.0)
     p_value = edge_p(ratio)
     is_open = 2 * (laws.best - short.loglik) <= REJECTS
-    if short.point[2] < LEAST_Q or (not is_open and p_value >= REJECTED):
+    if short.point[2] < MIN_Q or (not is_open and p_value >= REJECTED):
         return None
     told = f"With a shorter tail of the workers' means {numbers_under(short)}, not {numbers_of(fit)}"
     return Finding(

@@ -21,19 +21,25 @@ from calibration.models.durations.intervals import DurationProfile
 from metrics.arrays import Bools, Floats
 
 SHORTEST, LONGEST = 120.0, 900.0
-"""Seconds of a break: a shorter one is within a visit, a longer one a time away."""
-LEAST_SHARE = 0.05
-"""Of the sessions that must be followed by a break for the numbers to move."""
+"""Bounds of a break in seconds, between a visit's silence and a time away.
+
+A shorter one is within a visit, a longer one a time away.
+"""
+MIN_SHARE = 0.05
+"""Smallest share of sessions followed by a break that moves the numbers."""
 
 
 def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Test whether more sessions than by chance are followed by another within minutes, and join them."""
+    """Test whether too many sessions are followed by another within minutes.
+
+    More than by chance; and join them.
+    """
     if exposure.design == "window":
         return None
     gap, follows_on = _gaps(exposure)
     is_break = follows_on & (gap <= LONGEST)
     excess, p_value = _excess(exposure, gap, follows_on)
-    if not is_break.any() or p_value >= REJECTED or excess < LEAST_SHARE * len(gap):
+    if not is_break.any() or p_value >= REJECTED or excess < MIN_SHARE * len(gap):
         return None
     joined = join(exposure, is_break)
     try:
@@ -53,7 +59,9 @@ def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Findi
 
 
 def join(exposure: CensoredDurations, is_break: Bools) -> CensoredDurations:
-    """Return sessions with those that a break follows made one with the next; what comes between is part of neither.
+    """Join sessions across breaks.
+
+    What comes between is part of neither.
 
     Parameters
     ----------
@@ -76,14 +84,17 @@ def join(exposure: CensoredDurations, is_break: Bools) -> CensoredDurations:
 
 
 def _gaps(exposure: CensoredDurations) -> tuple[Floats, Bools]:
-    """Return the time from each session to the next of its follow, or to the end of the follow, and whether there is a next."""
+    """Return the time from each session to the next, and whether there is one.
+
+    To the next of its follow, or to the end of the follow.
+    """
     follow, last = exposure.follow, np.diff(exposure.follow, append=-1) != 0
     until = np.where(last, exposure.follow_seconds[follow], np.append(exposure.start[1:], 0.0))
     return np.maximum(until - exposure.stop, 0.0), ~last & exposure.event
 
 
 def _excess(exposure: CensoredDurations, gap: Floats, follows_on: Bools) -> tuple[float, float]:
-    """Return how many more breaks there are than by chance, and p of so many or more."""
+    """Return the number of breaks beyond chance, and its p."""
     unit, size = exposure.unit, exposure.units
     within = np.clip(gap - SHORTEST, 0, LONGEST - SHORTEST)
     beyond = np.maximum(gap - LONGEST, 0)

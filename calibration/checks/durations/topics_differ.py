@@ -27,7 +27,7 @@ def check_topics(fit: DurationFit, exposure: CensoredDurations) -> Finding | Non
 
 
 class Excess(NamedTuple):
-    """How much more, or less, than the model says: observed, expected, and the difference in standard errors."""
+    """Observed and expected events, and their difference in standard errors."""
 
     observed: float
     expected: float
@@ -35,7 +35,9 @@ class Excess(NamedTuple):
 
 
 def topics_apart(exposure: CensoredDurations) -> Excess | None:
-    """Return Pearson's statistic of how a worker's events spread over topics, summed over workers; None without topics.
+    """Return Pearson's statistic of events over topics, or None without topics.
+
+    Of how a worker's events spread over topics, summed over workers.
 
     Given n, they are multinomial with shares T_f / T: mean F - 1, variance 2 (F - 1) + (sum 1 / p - F^2 - 2 F + 2) / n.
     """

@@ -1,4 +1,6 @@
-"""Are there two kinds of people, such as some who come many times a day and some who come once a week?
+"""Are there two kinds of people, some who come often and some who seldom come?
+
+Such as many times a day and once a week.
 
 A mixture of two log-normal laws has two numbers more. Its likelihood ratio is irregular (McLachlan and Peel 2000); chi-squared with two
 degrees of freedom has its 1 % point, 9.2, where one right study in a hundred has it.
@@ -20,10 +22,11 @@ from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
+from metrics.errors import percent
 
 
 def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold two kinds of people beside a single log-normal law."""
+    """Compare two kinds of people with a single log-normal law."""
     if not is_small(exposure):
         return None
     laws = laws_beside(exposure)
@@ -39,7 +42,7 @@ def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
         p_value=p_value,
         explains=UNEVEN,
         gain=ratio / 2,
-        sentence=f"With two kinds of people, {share:.0%} of them with shorter times ({format_p(p_value)}), {numbers_under(kinds)}, not "
+        sentence=f"With two kinds of people, {percent(share)} of them with shorter times ({format_p(p_value)}), {numbers_under(kinds)}, not "
         f"{numbers_of(fit)}.",
         sensitivity=listed(kinds, fit, explains="better" if p_value < REJECTED else "as well")
         if is_open

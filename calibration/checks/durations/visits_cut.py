@@ -1,26 +1,27 @@
-"""Where do times away and sessions begin and end, but for people who come and leave by choice?"""
+"""Do times away and sessions begin and end by people's choice alone?"""
 
 from calibration.checks.finding import Finding
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
+from metrics.errors import percent
 
 MANY_EXHAUSTED = 0.5
-"""Share of the sessions that ended because nothing was left to read from which on their length is extrapolated."""
+"""Share of sessions ended by the material beyond which lengths are extrapolated."""
 
 
 def check_prompted(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits a prompt brought."""
+    """Report the number of visits that a prompt brought."""
     if not exposure.read.prompted:
         return None
     return Finding(
         name="prompted_visits",
-        sentence=f"{exposure.read.prompted:.0%} of the visits followed a reminder or an invitation; the time away before such a visit is cut at "
+        sentence=f"{percent(exposure.read.prompted)} of the visits followed a reminder or an invitation; the time away before such a visit is cut at "
         "the prompt.",
     )
 
 
 def check_prompts(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many prompts are missing."""
+    """Report the number of missing prompts."""
     if not exposure.read.prompts_unknown:
         return None
     return Finding(
@@ -32,7 +33,7 @@ def check_prompts(fit: DurationFit, exposure: CensoredDurations) -> Finding | No
 
 
 def check_gap(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say which silence ends a visit."""
+    """Report the silence that ends a visit."""
     if not exposure.read.gap_seconds:
         return None
     return Finding(
@@ -42,7 +43,7 @@ def check_gap(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
 
 
 def check_closer_than_gap(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits contradict that silence."""
+    """Report the number of visits that contradict that silence."""
     if not exposure.read.closer_than_gap:
         return None
     return Finding(
@@ -53,7 +54,7 @@ def check_closer_than_gap(fit: DurationFit, exposure: CensoredDurations) -> Find
 
 
 def check_without_length(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits say nothing about how long people stay."""
+    """Report the number of visits without a length."""
     read = exposure.read
     if not read.without_length:
         return None
@@ -65,11 +66,14 @@ def check_without_length(fit: DurationFit, exposure: CensoredDurations) -> Findi
 
 
 def check_exhausted(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many sessions ended because nothing was left to read."""
+    """Report the number of sessions ended by the material.
+
+    Nothing was left to read.
+    """
     read = exposure.read
     if not read.exhausted:
         return None
-    visits = f"{read.exhausted:.0%} of the {read.visits - read.without_length} visits that count ended because nothing was left to read"
+    visits = f"{percent(read.exhausted)} of the {read.visits - read.without_length} visits that count ended because nothing was left to read"
     if read.exhausted > MANY_EXHAUSTED:
         return Finding(
             name="session_extrapolated",

@@ -1,4 +1,7 @@
-"""How often do workers come back, and how often would they under the fitted model? It is what MSU takes from the fit."""
+"""How often do workers come back, and how often under the fitted model?
+
+It is what MSU takes from the fit.
+"""
 
 import numpy as np
 
@@ -7,13 +10,17 @@ from calibration.models.durations.exposure import CensoredDurations, WorkerTotal
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.simulate import simulate_totals
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 SIMULATIONS = 399
 SIMULATED_WORKERS = 1_000_000
 
 
 def check_visits_per_worker(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits were seen and how many are simulated; no test, since the laws of the means have theirs."""
+    """Compare the observed and the simulated number of visits per worker.
+
+    It is no test, since the laws of the means have theirs.
+    """
     if exposure.design == "count":
         return None
     rng, top = np.random.default_rng(1), fit.top
@@ -23,8 +30,8 @@ def check_visits_per_worker(fit: DurationFit, exposure: CensoredDurations) -> Fi
     mean, median, none = np.median(drawn, axis=0)
     return Finding(
         name="visits_per_worker",
-        sentence=f"Workers came back {seen[0]:.3g} times on average (median {seen[1]:.3g}, never {seen[2]:.1%}); workers of a "
-        f"log-normal population, watched as long, do so {mean:.3g} times (median {median:.3g}, never {none:.1%}).",
+        sentence=f"Workers came back {seen[0]:.3g} times on average (median {seen[1]:.3g}, never {percent(seen[2], 1)}); workers of a "
+        f"log-normal population, watched as long, do so {mean:.3g} times (median {median:.3g}, never {percent(none, 1)}).",
     )
 
 

@@ -1,4 +1,4 @@
-"""Were workers watched long enough for their times to be seen? And are the times in the unit that they seem to be in?"""
+"""Were workers watched long enough, and are times in the unit that they seem?"""
 
 import numpy as np
 
@@ -6,25 +6,26 @@ from calibration.checks.finding import Finding
 from calibration.inference.formatting import shown_time
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
+from metrics.errors import percent
 
-MOST_SILENT = 0.5
-LEAST_SESSION_SECONDS = 1.0
+MAX_SILENT_SHARE = 0.5
+MIN_SESSION_SECONDS = 1.0
 
 
 def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many workers never came back; more than half is a warning."""
+    """Report workers who never came back; more than half is a warning."""
     silent = float((fit.totals.events == 0).mean())
     if exposure.design == "count" or not silent:
         return None
     return Finding(
         name="never_came_back",
-        severity="warning" if silent > MOST_SILENT else "info",
-        sentence=f"{silent:.1%} of the workers have no complete interval; they count with their time.",
+        severity="warning" if silent > MAX_SILENT_SHARE else "info",
+        sentence=f"{percent(silent, 1)} of the workers have no complete interval; they count with their time.",
     )
 
 
 def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that the mean is longer than anybody was watched."""
+    """Warn if the mean is longer than anybody was watched."""
     watched = float(np.median(exposure.follow_seconds[exposure.follow_unit >= 0]))
     mean = float(fit.estimates[0])
     if exposure.design == "count" or mean <= watched:
@@ -38,8 +39,8 @@ def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding
 
 
 def check_session_unit(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that sessions are too short to be read in seconds."""
-    if exposure.design == "window" or fit.top.mean >= LEAST_SESSION_SECONDS:
+    """Warn if sessions are too short to be in seconds."""
+    if exposure.design == "window" or fit.top.mean >= MIN_SESSION_SECONDS:
         return None
     return Finding(
         name="session_below_a_second",

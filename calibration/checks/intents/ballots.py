@@ -1,4 +1,7 @@
-"""The ballots of a collection, and who may have filled them in: shared by the checks of intents."""
+"""Ballots of a collection, shared by the checks of intents.
+
+And who may have filled them in.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -11,7 +14,7 @@ from calibration.models.intents import IntentBallots, normalised, rates_prior
 from metrics.arrays import Bools, Indices
 
 Ballots: TypeAlias = Sequence[tuple[Indices, Bools]]
-"""Of each topic the voters, (w,), and what each of them ticked, (w, intents)."""
+"""Voters (w,) and their ticks (w, intents), by topic."""
 
 
 @lru_cache(maxsize=2)
@@ -28,7 +31,7 @@ def typical_prior(data: IntentBallots) -> tuple[float, float]:
 def _ballots(
     votes: pd.DataFrame, counts: pd.DataFrame, voters: "pd.Index[str]"
 ) -> Iterator[tuple[Indices, Bools]]:
-    """Yield the voters of each topic, (w,), and what each of them ticked, (w, intents)."""
+    """Yield the voters (w,) and their ticks (w, intents) of each topic."""
     intents = {topic: pd.Index(rows["intent"]) for topic, rows in counts.groupby("topic")}
     for topic, rows in votes[votes["topic"].isin(list(intents))].groupby("topic"):
         who, worker = np.unique(voters.get_indexer(rows["worker"]), return_inverse=True)
@@ -39,7 +42,10 @@ def _ballots(
 
 
 def largest_change(fewer: pd.DataFrame, more: pd.DataFrame) -> str:
-    """Say of which intent the probability changes most between two counts of votes: `intent I of T, 0.5 instead of 0.4`."""
+    """Return a clause on the largest change of a probability between two counts.
+
+    `intent I of T, 0.5 instead of 0.4`.
+    """
     both = fewer.merge(more, on=["topic", "intent"], suffixes=("", "_all"))
     code = pd.factorize(both["topic"])[0]
     without, with_all = (

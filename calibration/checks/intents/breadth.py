@@ -1,4 +1,4 @@
-"""Do people differ in the number of intents they tick, and do some tick every intent?
+"""Do people differ in the number of intents they tick, or tick every intent?
 
 Breadth, how many intents a person tends to tick, is modelled by logit q_ui = c logit q_i + b_u with b_u ~ N(0, s^2); c = sqrt(1 + s^2 / 2.9)
 keeps the mean rates (Zeger, Liang and Albert 1988). It nearly cancels in P(i|q). A person who ticks every intent on every ballot does not

@@ -1,4 +1,4 @@
-"""Topics that few people voted on, or that nobody ticked an intent of."""
+"""Do topics have too few voters, or intents that nobody ticked?"""
 
 from calibration.checks.finding import Finding
 from calibration.models.intents import IntentBallots, IntentFit
@@ -7,7 +7,7 @@ FEW_VOTERS = 5
 
 
 def check_voters(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Say how many topics have few voters."""
+    """Report the number of topics with few voters."""
     voters = data.counts.groupby("topic")["voters"].first()
     few = int((voters < FEW_VOTERS).sum())
     if not few:
@@ -17,7 +17,7 @@ def check_voters(fit: IntentFit, data: IntentBallots) -> Finding | None:
 
 
 def check_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Say of how many topics nobody ticked any intent."""
+    """Report the number of topics without any tick."""
     silent = int((data.counts.groupby("topic")["votes"].sum() == 0).sum())
     if not silent:
         return None

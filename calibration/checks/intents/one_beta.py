@@ -9,7 +9,7 @@ import numpy as np
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.goodness import anderson_darling
 from calibration.models.intents import (
-    FEWEST_INTENTS,
+    MIN_INTENTS,
     IntentBallots,
     IntentFit,
     beta_posterior,
@@ -21,8 +21,11 @@ STUDIES = 299
 
 
 def check_one_beta(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Test whether the rates of the collection come from one Beta, against simulated votes."""
-    if len(fit.votes) < FEWEST_INTENTS:
+    """Test whether the rates of the collection come from one Beta law.
+
+    Against simulated votes.
+    """
+    if len(fit.votes) < MIN_INTENTS:
         return None
     rng = np.random.default_rng(1)
     a, b = beta_posterior(fit.votes, fit.voters).typical

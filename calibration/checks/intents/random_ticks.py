@@ -22,8 +22,8 @@ from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_
 from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import (
-    FEWEST,
-    MOST,
+    MAX_MINORITY_SHARE,
+    MIN_PEOPLE,
     POWERS,
     CarelessClass,
     careless_class,
@@ -33,14 +33,15 @@ from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
 from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
 from metrics.arrays import Bools, Floats
+from metrics.errors import percent
 
-LEAST_EARNEST = 0.02
-"""Part of a probability that is never taken for theirs, so that none becomes 0."""
+MIN_EARNEST_PART = 0.02
+"""Smallest part of a probability not taken for random, so that none is 0."""
 _ROUNDS = 2
 
 
 def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Hold voters who tick by lot beside voters who all follow the others."""
+    """Compare a share of voters who tick by lot with voters who follow others."""
     p_value, kind = random_tickers(data)
     if kind is None or not kind.count or p_value >= REJECTED:
         return _left_open(fit, data, p_value)
@@ -74,14 +75,16 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
     asked = fit.voters[np.unique(topic, return_index=True)[1]].astype(np.int64)
     by_lot = (rng.binomial(asked, share, (len(values), len(asked))) / asked)[:, topic]
     even = 1 / np.bincount(topic)[topic]
-    earnest = Replicates(values=normalised(np.maximum(values - by_lot * even, LEAST_EARNEST * values), topic))
+    earnest = Replicates(
+        values=normalised(np.maximum(values - by_lot * even, MIN_EARNEST_PART * values), topic)
+    )
     middle = normalised(
-        np.maximum(fit.result.estimates - share * even, LEAST_EARNEST * fit.result.estimates)[None], topic
+        np.maximum(fit.result.estimates - share * even, MIN_EARNEST_PART * fit.result.estimates)[None], topic
     )[0]
     return Finding(
         name="random_ticks",
         p_value=p_value,
-        sentence=f"Nothing shows that anybody ticks by lot ({format_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
+        sentence=f"Nothing shows that anybody ticks by lot ({format_p(p_value)}); the votes leave open that {percent(share)} of the ticks are such.",
         sensitivity=other_laws(
             "as many ticks by lot as may be",
             "as well",
@@ -92,16 +95,19 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
 
 
 def random_tickers(data: IntentBallots) -> tuple[float, CarelessClass | None]:
-    """Return p of nobody ticking by lot, and the class of those who may; None where they are no minority, or people are too few."""
+    """Return p of no random tickers, and their class, or None.
+
+    None where they are no minority, or people are too few.
+    """
     logliks = partial(_logliks, ballots_of(data), prior=typical_prior(data))
-    if len(data.voters) < FEWEST:
+    if len(data.voters) < MIN_PEOPLE:
         return 1.0, None
     table = logliks(np.ones(len(data.voters)))
     kind = _class(table)
     p_value = edge_p(2 * (kind.loglik - float(table.sum(axis=0).max())))
     for _ in range(_ROUNDS if p_value < REJECTED else 0):
         kind = _class(logliks(1 - kind.posterior))
-    return p_value, kind if kind.share <= MOST else None
+    return p_value, kind if kind.share <= MAX_MINORITY_SHARE else None
 
 
 def largest_random_share(data: IntentBallots) -> float:
@@ -113,12 +119,12 @@ def largest_random_share(data: IntentBallots) -> float:
 
 
 def _class(table: Floats) -> CarelessClass:
-    """Return the likeliest share of voters who follow nobody, beside one power of all others."""
+    """Fit the share of voters who follow nobody, beside one power of all others."""
     return max((careless_class(earnest, table[:, 0]) for earnest in table.T[1:]), key=lambda of: of.loglik)
 
 
 def _logliks(ballots: Ballots, weight: Floats, prior: tuple[float, float]) -> Floats:
-    """(voters, powers) log-likelihoods, where the others count with these weights."""
+    """Return log-likelihoods, (voters, powers), with weighted other voters."""
     total = np.zeros((len(weight), len(POWERS)))
     for who, ticked in ballots:
         total[who] += _ballot_logliks(ticked, _odds(ticked, weight[who], prior))
@@ -126,7 +132,7 @@ def _logliks(ballots: Ballots, weight: Floats, prior: tuple[float, float]) -> Fl
 
 
 def _odds(ticked: Bools, weight: Floats, prior: tuple[float, float]) -> Floats:
-    """(w, intents) log odds of a tick by the other voters of the topic."""
+    """Return the log odds of each tick by the other voters of the topic, (w, intents)."""
     a, b = prior
     own = weight[:, None] * ticked
     rate = (own.sum(axis=0) - own + a) / ((weight.sum() - weight)[:, None] + a + b)
@@ -134,7 +140,7 @@ def _odds(ticked: Bools, weight: Floats, prior: tuple[float, float]) -> Floats:
 
 
 def _ballot_logliks(ticked: Bools, odds: Floats) -> Floats:
-    """(w, powers) log-likelihoods of which intents were ticked, given how many."""
+    """Return log-likelihoods of the ticked intents given their number, (w, powers)."""
     odds = odds - odds.mean(axis=1, keepdims=True)
     chance = np.exp(POWERS[:, None, None] * odds)  # (powers, w, intents)
     sets = np.zeros((*chance.shape[:2], odds.shape[1] + 1))

@@ -1,4 +1,7 @@
-"""Do some people answer alike, however late the update is, as if they did not look?"""
+"""Do some people answer alike, however late the update is?
+
+As if they did not look.
+"""
 
 from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with_careless, edge_ratio, is_inside
@@ -9,19 +12,19 @@ from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import maximum
 from calibration.user_model.model import LATENESS, USE_IN_TIME
 
-FEWEST_OTHERS = 5.0
-"""Of fewer others no decay is computed."""
+MIN_OTHERS = 5.0
+"""Smallest number of other people to fit a decay."""
 
 
 def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Hold a class of people whose answers do not depend on lateness beside a crowd of one kind."""
+    """Compare a class of people who ignore lateness with a uniform crowd."""
     if not is_inside(counts):
         return None
     top, people = crowd_with_careless(counts)
     ratio, p_value = edge_ratio(top, counts)
     others = counts.weighted(1 - people.posterior)
     number = people.share * counts.workers
-    if (1 - people.posterior).sum() < FEWEST_OTHERS or number < 0.5:
+    if (1 - people.posterior).sum() < MIN_OTHERS or number < 0.5:
         return None
     decay, p0 = maximum(others.level, others.total_asked, others.total_useful)
     laws = other_laws(

@@ -1,4 +1,6 @@
-"""The likelihood of answers of workers who differ in p0, under the law of lateness and under laws with one number more.
+"""Likelihood of answers about lateness of workers who differ in p0.
+
+Under the law of lateness and under laws with one number more.
 
 Workers differ in p0 (logit p0_u normal), and everything here allows for it, because it does no harm to L. Beside that law stand three,
 each with one number more: a floor, p0_u (f + (1 - f) L^lambda); careless people, a share of whom answers whatever is asked, each with a
@@ -24,26 +26,26 @@ from calibration.models.lateness.likelihood import maximum
 from metrics.arrays import Floats
 
 NOT_GEOMETRIC = "decay not geometric"
-"""What a floor, careless people, own decays and another form would all explain."""
-MOST_WORKERS = 1000
-"""Above so many, only so many of them, evenly chosen, enter a test: they are plenty."""
+"""Fact that a floor, careless people, own decays and other forms explain."""
+MAX_WORKERS = 1000
+"""Largest number of workers in a test; of more, evenly chosen ones enter."""
 Law: TypeAlias = Literal["floor", "own decay"]
 _Height: TypeAlias = tuple[float, Floats]
 _P0_NODES, _DECAY_NODES = 21, 11
 _BOUNDS = [(-6.0, 8.0), (-3.0, 1.5), (-8.0, 8.0)]
-"""Of logit p0, the log of its deviation over workers, and logit L."""
-_SMALLEST = 1e-12
-"""The smallest chance of a yes, and of a no, that is looked at."""
+"""Bounds of logit p0, the log of its deviation over workers, and logit L."""
+_MIN_CHANCE = 1e-12
+"""Smallest chance of a yes, and of a no."""
 _START: dict[Law, tuple[float, tuple[float, float]]] = {
     "floor": (logit(0.05), (-9.0, 3.0)),
     "own decay": (np.log(0.3), (-4.0, 1.5)),
 }
-"""Where the search of one number more begins, and its bounds."""
+"""Start of the search of one number more, and its bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdAtTop:
-    """Parameters of a crowd at the top of its likelihood.
+    """Parameters of a crowd at the maximum of its likelihood.
 
     Attributes
     ----------
@@ -58,21 +60,24 @@ class CrowdAtTop:
 
 
 def is_inside(counts: LatenessCounts) -> bool:
-    """Say whether the decay of some answers lies inside its range, so that other laws can be held beside it."""
+    """Return whether the decay is inside its range, so that laws can be compared."""
     decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
     return counts.workers > 1 and 0 < decay < 1 and p0 < 1
 
 
 def thinned(counts: LatenessCounts) -> LatenessCounts:
-    """Return the answers of at most `MOST_WORKERS` workers."""
-    if counts.workers <= MOST_WORKERS:
+    """Return the answers of at most `MAX_WORKERS` workers."""
+    if counts.workers <= MAX_WORKERS:
         return counts
-    return counts.of(np.linspace(0, counts.workers - 1, MOST_WORKERS).astype(np.intp))
+    return counts.of(np.linspace(0, counts.workers - 1, MAX_WORKERS).astype(np.intp))
 
 
 @lru_cache(maxsize=1)
 def plain_crowd(counts: LatenessCounts) -> CrowdAtTop:
-    """Maximise the likelihood of workers who differ in p0 alone; done once for all checks of one fit."""
+    """Maximise the likelihood of workers who differ in p0 alone.
+
+    It is done once for all checks of one fit.
+    """
     decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
     some, start = thinned(counts), np.array([logit(p0), np.log(0.5), logit(decay)])
     return _top(lambda point: _height(point, some), start, [])
@@ -86,7 +91,10 @@ def crowd_with(law: Law, counts: LatenessCounts) -> CrowdAtTop:
 
 
 def crowd_with_careless(counts: LatenessCounts) -> tuple[CrowdAtTop, CarelessClass]:
-    """Maximise the likelihood of a share of people who answer whatever is asked; return also who they are, of all workers."""
+    """Maximise the likelihood with a share of careless people.
+
+    They answer whatever is asked; return also who they are, of all workers.
+    """
     some = thinned(counts)
     careless = _careless(some)
     top = _top(lambda point: _height(point, some, careless=careless), plain_crowd(counts).point, [])
@@ -94,13 +102,19 @@ def crowd_with_careless(counts: LatenessCounts) -> tuple[CrowdAtTop, CarelessCla
 
 
 def edge_ratio(more: CrowdAtTop, counts: LatenessCounts, effect: float = 1.0) -> tuple[float, float]:
-    """Return the likelihood ratio of one number more on an edge, divided by a design effect, and its p."""
+    """Return the likelihood ratio of a number on an edge, scaled, and its p.
+
+    Divided by a design effect.
+    """
     ratio = max(0.0, 2 * (more.loglik - plain_crowd(counts).loglik)) / max(1.0, effect)
     return ratio, edge_p(ratio)
 
 
 def mean_decay(point: Floats) -> float:
-    """Return the mean over workers of their own L, at the top of the law of own decays."""
+    """Return the mean of the workers' own L, under the law of own decays.
+
+    At its maximum.
+    """
     x, log_weight = _nodes(_DECAY_NODES)
     return float(np.exp(log_weight) @ expit(point[2] + np.exp(point[3]) * x))
 
@@ -117,7 +131,10 @@ def _top(height: Callable[[Floats], _Height], start: Floats, more: list[tuple[fl
 
 
 def _careless(counts: LatenessCounts) -> Floats:
-    """Return the (w,) log-likelihoods of answers with a chance of yes of one's own, uniform on [0, 1]."""
+    """Return log-likelihoods of answers with an own chance uniform on [0, 1], (w,).
+
+    A chance of yes of one's own.
+    """
     yes, no = counts.useful.sum(axis=1), (counts.asked - counts.useful).sum(axis=1)
     return np.asarray(betaln(yes + 1, no + 1))
 
@@ -125,7 +142,10 @@ def _careless(counts: LatenessCounts) -> Floats:
 def _height(
     point: Floats, counts: LatenessCounts, law: Law | None = None, careless: Floats | None = None
 ) -> _Height:
-    """Return the log-likelihood at (logit p0, log sd, logit L, one number more), and its slope by Fisher's identity."""
+    """Return log-likelihood and slope at a point, by Fisher's identity.
+
+    (logit p0, log sd, logit L, one number more).
+    """
     p, slopes, log_weight = _people(point, counts.level, law)
     terms = _terms(counts, p, log_weight)
     most = terms.max(axis=1, keepdims=True)
@@ -142,20 +162,26 @@ def _height(
 
 
 def _by_worker(point: Floats, counts: LatenessCounts) -> Floats:
-    """Return the (w,) log-likelihoods of each worker's answers under the plain law."""
+    """Return each worker's log-likelihood under the plain law, (w,)."""
     p, _, log_weight = _people(point, counts.level, None)
     return np.asarray(logsumexp(_terms(counts, p, log_weight), axis=1))
 
 
 def _terms(counts: LatenessCounts, p: Floats, log_weight: Floats) -> Floats:
-    """Return the (w, m) logarithms of each kind of people times the likelihood of each worker's answers as one of them."""
+    """Return the log terms of each kind of people in each worker's likelihood, (w, m).
+
+    Of each kind times the likelihood of each worker's answers as one of them.
+    """
     return np.asarray(
         counts.useful @ np.log(p).T + (counts.asked - counts.useful) @ np.log1p(-p).T + log_weight
     )
 
 
 def _people(point: Floats, level: Floats, law: Law | None) -> tuple[Floats, Floats, Floats]:
-    """Return m kinds of people: their chances of a yes (m, k), slopes of the logs of these (q, m, k), how many they are (log, m)."""
+    """Return m kinds of people: chances of a yes, their slopes, and log shares.
+
+    (m, k), slopes of the logs (q, m, k), how many they are (log, m).
+    """
     x, log_share = _nodes(_P0_NODES)
     z, log_share_of_decay = _nodes(_DECAY_NODES if law == "own decay" else 1)
     floor = float(expit(point[3])) if law == "floor" else 0.0
@@ -164,7 +190,7 @@ def _people(point: Floats, level: Floats, law: Law | None) -> tuple[Floats, Floa
     p0, decay = expit(point[0] + apart), expit(point[2] + decay_sd * z)
     left = decay[:, None] ** level
     share = floor + (1 - floor) * left
-    p = np.clip(p0[:, None, None] * share, _SMALLEST, 1 - _SMALLEST)
+    p = np.clip(p0[:, None, None] * share, _MIN_CHANCE, 1 - _MIN_CHANCE)
     by_p0, by_decay = 1 - p0[:, None, None], (1 - floor) * level * left * (1 - decay[:, None]) / share
     slopes = [by_p0, by_p0 * apart[:, None, None], by_decay]
     if law == "floor":
@@ -178,6 +204,6 @@ def _people(point: Floats, level: Floats, law: Law | None) -> tuple[Floats, Floa
 
 @lru_cache
 def _nodes(count: int) -> tuple[Floats, Floats]:
-    """Return nodes of a standard normal, and the logarithms of their weights."""
+    """Return nodes of a standard normal law, and the logarithms of their weights."""
     x, weight = roots_hermitenorm(count)
     return x, np.log(weight / weight.sum())

@@ -3,6 +3,7 @@
 from calibration.checks.finding import Finding
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import LatenessFit
+from metrics.errors import percent
 
 FEW_NUGGETS = 10
 FEW_LATE_ANSWERS = 5
@@ -47,7 +48,7 @@ def check_who_was_asked(fit: LatenessFit, counts: LatenessCounts) -> Finding | N
         return None
     return _warning(
         "different_workers",
-        f"{unpaired:.0%} of the answers about late updates are by workers never asked about an update in time: "
+        f"{percent(unpaired)} of the answers about late updates are by workers never asked about an update in time: "
         "differences between workers may look like lateness.",
     )
 

@@ -1,4 +1,6 @@
-"""Does use stop falling? p(lambda) = p0 (f + (1 - f) L^lambda): some updates keep their use however late they come.
+"""Does use stop falling, with some updates useful however late they come?
+
+p(lambda) = p0 (f + (1 - f) L^lambda).
 
 For each floor f the likelihood has its maximum in (log L, logit p0), found by Fisher's scoring for many floors at once. How far the
 likelihood then lies below its top, in units of a chi-squared and divided by the design effect of f, says which floors the answers
@@ -21,10 +23,14 @@ from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import scores_and_information
 from calibration.user_model.model import LATENESS, OtherLaw
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 
 def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Hold a decay that levels off beside the one to 0; None where lateness has too few levels to tell."""
+    """Compare a decay that levels off with one to 0, or return None.
+
+    None where lateness has too few levels to tell.
+    """
     if not is_inside(counts) or len(counts.level) < 3:
         return None
     curve = fit_floor(counts)
@@ -48,12 +54,12 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     with_largest = float(np.exp(np.interp(largest, open_floors.floor, open_floors.log_decay)))
     if p_value < REJECTED:
         sentence = (
-            f"Use levels off at {curve.floor:.0%} of what it is in time ({format_p(p_value)}): with this floor L is {at_best:.2f}, "
+            f"Use levels off at {percent(curve.floor)} of what it is in time ({format_p(p_value)}): with this floor L is {at_best:.2f}, "
             f"not {decay:.2f}."
         )
     else:
         sentence = (
-            f"Whether use levels off cannot be told: a floor of up to {largest:.0%} agrees with the answers, and with it L would be "
+            f"Whether use levels off cannot be told: a floor of up to {percent(largest)} agrees with the answers, and with it L would be "
             f"{with_largest:.2f}, not {decay:.2f}. Ask about later updates, or more of them."
         )
     return Finding(
@@ -66,20 +72,23 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     )
 
 
-LARGEST_DOUBTED = 0.6
-"""The largest floor that an interval of L allows for where none was found: with a larger one lateness hardly matters."""
-_DOUBTED = np.linspace(0, LARGEST_DOUBTED, 16)
+MAX_DOUBTED_FLOOR = 0.6
+"""Largest floor that an interval of L allows for where none was found.
+
+With a larger one lateness hardly matters.
+"""
+_DOUBTED = np.linspace(0, MAX_DOUBTED_FLOOR, 16)
 _LARGEST = 0.95
 _ZOOMS, _AT_ONCE = 3, 21
-"""How often, and with how many floors at once, the best one is looked for: to a thousandth."""
+"""Rounds of the search for the best floor, and floors in each: to a thousandth."""
 _RULE = StoppingRule(least_promise=1e-7, most_steps=20, slack=1e-12)
-_LEAST, _MOST = np.array([-30.0, -12.0]), np.array([-1e-6, 12.0])
+_LOWER_BOUNDS, _UPPER_BOUNDS = np.array([-30.0, -12.0]), np.array([-1e-6, 12.0])
 """Bounds of log L and logit p0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlooredDecay:
-    """The maximum with a floor.
+    """Maximum of the likelihood with a floor.
 
     Attributes
     ----------
@@ -97,7 +106,7 @@ class FlooredDecay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloorProfile:
-    """Which floors the answers leave open, and the L that goes with each.
+    """Profile likelihood of the floor, with the L of each floor.
 
     Attributes
     ----------
@@ -120,7 +129,10 @@ class FloorProfile:
         return float(np.where(self.drop <= reach**2, self.log_decay - room * self.error, np.inf).min())
 
     def decays(self, reach: float) -> tuple[float, float]:
-        """Return the smallest and the largest L whose drop in likelihood is at most ``reach``^2."""
+        """Return the smallest and the largest L within a drop of ``reach``^2.
+
+        Of the likelihood.
+        """
         room = np.sqrt(np.maximum(reach**2 - self.drop, 0.0))
         high = np.where(self.drop <= reach**2, self.log_decay + room * self.error, -np.inf).max()
         return float(np.exp(self.least_log_decay(reach))), float(min(1.0, np.exp(high)))
@@ -143,7 +155,10 @@ def fit_floor(counts: LatenessCounts) -> FlooredDecay:
 
 
 def floor_design_effect(curve: FlooredDecay, counts: LatenessCounts) -> float:
-    """Return how many times larger the variance of f is because workers and nuggets differ, at least 1."""
+    """Return the design effect of f over workers and nuggets, at least 1.
+
+    How many times larger the variance is because they differ.
+    """
     floor = max(curve.floor, 0.01)
     information = scores_and_information(curve.decay, curve.p0, counts, floor)[1].sum(axis=0)
     plain = np.linalg.pinv(information, hermitian=True)[FLOOR, FLOOR]
@@ -152,7 +167,7 @@ def floor_design_effect(curve: FlooredDecay, counts: LatenessCounts) -> float:
 
 
 def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts) -> FloorProfile:
-    """Return what the answers say about each floor up to `LARGEST_DOUBTED`.
+    """Return the profile of floors up to `MAX_DOUBTED_FLOOR`.
 
     Parameters
     ----------
@@ -164,7 +179,7 @@ def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts)
         The answers, with three levels or more.
     """
     point, loglik = _given(_DOUBTED, counts)
-    top = max(loglik.max(), curve.loglik if curve.floor <= LARGEST_DOUBTED else -np.inf)
+    top = max(loglik.max(), curve.loglik if curve.floor <= MAX_DOUBTED_FLOOR else -np.inf)
     errors = [
         clustered_error(float(np.exp(a)), float(expit(b)), counts, floor=float(floor)).cov[0, 0]
         for (a, b), floor in zip(point, _DOUBTED, strict=True)
@@ -175,7 +190,10 @@ def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts)
 
 
 def _given(floor: Floats, counts: LatenessCounts) -> tuple[Floats, Floats]:
-    """Return (log L, logit p0) of highest likelihood given each of m floors, (m, 2), and the likelihoods, (m,)."""
+    """Return (log L, logit p0) at each of m floors, (m, 2), and the likelihoods, (m,).
+
+    Of highest likelihood.
+    """
     asked, useful = counts.total_asked, counts.total_useful
     room = (1 - floor)[:, None]
 
@@ -199,5 +217,5 @@ def _given(floor: Floats, counts: LatenessCounts) -> tuple[Floats, Floats]:
 
     share = np.clip(useful[0] / asked[0], 0.05, 0.95)
     start = np.tile([-0.5, logit(share)], (len(floor), 1))
-    top = maximise_newton(look, start, step, _RULE, (_LEAST, _MOST))
+    top = maximise_newton(look, start, step, _RULE, (_LOWER_BOUNDS, _UPPER_BOUNDS))
     return top.point, np.asarray(top.place.loglik)

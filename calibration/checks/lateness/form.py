@@ -21,7 +21,7 @@ from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import scores_and_information, slopes, useful_probabilities
 from metrics.arrays import Floats, Ints
 
-LEAST_EXPECTED = 5.0
+MIN_EXPECTED = 5.0
 """Fewest expected yeses, and noes, in a group of levels."""
 
 
@@ -101,14 +101,17 @@ class _Curve(NamedTuple):
 
 
 def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
-    """Return the group of each level, (k,), from 0: neighbours with few expected answers share one."""
+    """Return the group of each level, (k,), from 0.
+
+    Neighbours with few expected answers share one.
+    """
     p = curve.chances(counts)
     group = np.zeros(len(p), dtype=np.intp)
     current, yes, no = 0, 0.0, 0.0
     for level, (asked, chance) in enumerate(zip(counts.total_asked, p, strict=True)):
         group[level] = current
         yes, no = yes + asked * chance, no + asked * (1 - chance)
-        if min(yes, no) >= LEAST_EXPECTED:
+        if min(yes, no) >= MIN_EXPECTED:
             current, yes, no = current + 1, 0.0, 0.0
     return np.minimum(group, max(current - 1, 0))
 

@@ -1,4 +1,6 @@
-"""Do nuggets differ in how often they are of use, whoever is asked and however late they come?
+"""Do nuggets differ in how often they are of use?
+
+Whoever is asked and however late they come.
 
 With r_uj the sum of (y - p) / (1 - p) over the answers y of worker u on nugget j, p the share of useful updates at their lateness
 (what a nugget's own p0 moves, per unit), and workers independent of each other,
@@ -34,7 +36,10 @@ def check_nuggets(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
 
 
 def nugget_test(counts: LatenessCounts) -> float | None:
-    """Return p of the hypothesis that nuggets are alike; None where no nugget was asked of two workers, or all answers agree."""
+    """Return p of the hypothesis that nuggets are alike, or None.
+
+    None where no nugget was asked of two workers, or all answers agree.
+    """
     counts = thinned(counts)
     cells, by_nugget = counts.cells, counts.by_nugget
     if cells is None or by_nugget is None:

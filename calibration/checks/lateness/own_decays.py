@@ -9,7 +9,7 @@ from calibration.user_model.model import LATENESS, OtherLaw
 
 
 def check_own_decays(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Hold decays that differ between workers beside one of all."""
+    """Compare decays that differ between workers with one of all."""
     if not is_inside(counts):
         return None
     top = crowd_with("own decay", counts)

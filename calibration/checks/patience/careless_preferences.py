@@ -24,7 +24,7 @@ from metrics.arrays import Bools
 
 
 class AnswersByChance(NamedTuple):
-    """A class of people who answer by chance.
+    """Class of people who answer by chance.
 
     Attributes
     ----------
@@ -43,7 +43,10 @@ class AnswersByChance(NamedTuple):
 
 @lru_cache(maxsize=1)
 def answers_by_chance(pairs: JudgedSummaries, place: ProfileMaximum) -> AnswersByChance | None:
-    """Find who answers by chance; None without judges' names, or without a decay."""
+    """Find people who answer by chance, or return None.
+
+    None without judges' names, or without a decay.
+    """
     judgments = pairs.judgments
     if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
         return None
@@ -54,7 +57,10 @@ def answers_by_chance(pairs: JudgedSummaries, place: ProfileMaximum) -> AnswersB
 
 
 def judges_in_earnest(pairs: JudgedSummaries, place: ProfileMaximum) -> JudgedSummaries:
-    """Return the pairs without the votes of people found to answer by chance."""
+    """Return the pairs without the votes of random judges.
+
+    Of people found to answer by chance.
+    """
     chance, judgments = answers_by_chance(pairs, place), pairs.judgments
     if chance is None or judgments is None or chance.p_value >= REJECTED or not chance.people.any():
         return pairs
@@ -62,7 +68,7 @@ def judges_in_earnest(pairs: JudgedSummaries, place: ProfileMaximum) -> JudgedSu
 
 
 def check_answers_by_chance(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
-    """Hold a class of people who answer by chance beside slopes that differ."""
+    """Compare a class of random answers with slopes that differ."""
     chance = answers_by_chance(pairs, fit.place)
     if chance is None or not chance.people.any() or chance.p_value >= REJECTED or pairs.judgments is None:
         return None

@@ -27,14 +27,16 @@ from calibration.models.patience.stops import (
 from metrics.arrays import Bools, Floats
 
 NOT_A_LINE = "stops not along a line"
-"""What alike stops, patience that differs and another form would all explain."""
+"""Fact that alike stops, patience that differs and other forms explain."""
 FIRST_LINES = 0.15
-"""Share of a screen."""
+"""Share of a screen that counts as its first lines."""
 RESAMPLES = 400
 
 
 class AlikeStops(NamedTuple):
-    """Classes of readers who always go to the end, or never beyond the first screen.
+    """Classes of readers who always or never go beyond the first screen.
+
+    To the end, or never beyond it.
 
     Attributes
     ----------
@@ -53,7 +55,10 @@ class AlikeStops(NamedTuple):
 
 @lru_cache(maxsize=1)
 def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
-    """Return who always stops alike; None where there is one person or no patience."""
+    """Find readers who always stop alike, or return None.
+
+    None where there is one person or no patience.
+    """
     if math.isinf(patience) or len(stops.people) < 2:
         return None
     grid = math.log(patience) + PATIENCES
@@ -67,7 +72,7 @@ def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
 
 
 def stops_in_earnest(stops: Stops, patience: float) -> Stops:
-    """Return the stops without those of people found to stop always alike."""
+    """Return the stops without those of readers who always stop alike."""
     alike = alike_stops(stops, patience)
     if alike is None or alike.p_value >= REJECTED or not alike.people.any() or alike.people.all():
         return stops
@@ -75,7 +80,7 @@ def stops_in_earnest(stops: Stops, patience: float) -> Stops:
 
 
 def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Hold classes of people who always stop alike beside a patience that differs."""
+    """Compare classes of readers who stop alike with a patience that differs."""
     patience = float(fit.estimates[0])
     alike = alike_stops(stops, patience)
     rest = stops_in_earnest(stops, patience)

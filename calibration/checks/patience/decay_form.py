@@ -46,11 +46,11 @@ _WORDS: MappingProxyType[Decay, tuple[str, str]] = MappingProxyType(
         "step": ("A decay in one step", "nothing counts any more after"),
     }
 )
-"""Form -> how a sentence begins with it, and what its length is."""
+"""First words of a sentence and name of the length, by form."""
 
 
 class DecayForm(NamedTuple):
-    """What preferences say of another form than the linear one.
+    """Comparison of another form of decay with the line.
 
     Attributes
     ----------
@@ -74,7 +74,10 @@ class DecayForm(NamedTuple):
 
 
 def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
-    """Hold other forms of decay beside the line; None if decay is hardly told."""
+    """Compare other forms of decay with the line, or return None.
+
+    None if decay is hardly told.
+    """
     if fit.place.kappa == 0 or fit.details["lr_no_decay"] < WEAK_LIKELIHOOD_RATIO or fit.loglik is None:
         return None
     forms = decay_forms(pairs, fit.place, fit.loglik)
@@ -102,7 +105,10 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
 
 
 def _law(pairs: JudgedSummaries, place: ProfileMaximum, form: DecayForm, nearest: float) -> OtherLaw:
-    """Return the nearest L under a form; its interval is that of the form's length, scaled."""
+    """Return the nearest L under a form, with a scaled interval.
+
+    Its interval is that of the form's length.
+    """
     ((low, high),) = likelihood_curve(form.profile, design(pairs, place)).intervals(0.95)
     ratio = nearest / form.scale if math.isfinite(form.scale) else math.inf
     ends = (None if end is None or math.isinf(ratio) else end * ratio for end in (low, high))
@@ -118,7 +124,9 @@ def _law(pairs: JudgedSummaries, place: ProfileMaximum, form: DecayForm, nearest
 
 @lru_cache(maxsize=1)
 def decay_forms(pairs: JudgedSummaries, linear: ProfileMaximum, loglik: float) -> tuple[DecayForm, ...]:
-    """Test the line against each other form; done once for all parameters of one fit.
+    """Test the line against each other form.
+
+    It is done once for all parameters of one fit.
 
     Parameters
     ----------
@@ -159,13 +167,13 @@ def _decay_form(
 
 @lru_cache(maxsize=len(FORMS))
 def nearest_line(pairs: JudgedSummaries, place: ProfileMaximum, decay: Decay) -> float:
-    """Fit the line to the votes that a form expects; return its L, which may be infinite."""
+    """Fit the line to the expected votes of a form; return its L, maybe infinite."""
     kappa = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, place, decay)), "linear")).kappa
     return 1 / kappa if kappa > 0 else math.inf
 
 
 def _expected(pairs: JudgedSummaries, log_chances: Floats) -> Votes:
-    """Return the votes that chances expect of as many judgments."""
+    """Return the expected votes of as many judgments."""
     first, second, ties = pairs.votes.total * np.exp(log_chances)
     return Votes(first=first, second=second, ties=ties)
 
@@ -177,7 +185,7 @@ def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile
 
 
 def _best(profile: KappaProfile) -> ProfileMaximum:
-    """Return the highest place of a form."""
+    """Return the maximum of a form's profile."""
     best = profile.best
     return ProfileMaximum(
         float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best])
@@ -192,7 +200,7 @@ def _log_chances(pairs: JudgedSummaries, place: ProfileMaximum, decay: Decay) ->
 
 
 def _variance(pairs: JudgedSummaries, place: ProfileMaximum, ratio: Floats) -> float:
-    """Return the variance of the summed log ratios of what was voted.
+    """Return the variance of the summed log ratios of the votes.
 
     Without what the fit of the linear form takes up. By topics, and never below the one of independent judgments. It is for people who are alike.
     """

@@ -1,4 +1,4 @@
-"""Do preferences and stops tell the same patience?"""
+"""Do preferences and stops identify the same patience?"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -10,7 +10,7 @@ from calibration.inference.uncertainty import Interval
 
 
 def check_estimates_apart(fits: Sequence[CalibrationResult]) -> list[Finding]:
-    """Say which 95 % intervals of one patience have nothing in common."""
+    """Warn if 95 % intervals of one patience do not overlap."""
     intervals = {name: ends for fit in fits for name, ends in fit.conf_int().items()}
     return [
         Finding(

@@ -6,7 +6,7 @@ from calibration.models.patience.pairs import JudgedSummaries
 
 
 def check_voted_intents(fit: CalibrationResult, pairs: JudgedSummaries) -> Finding | None:
-    """Say of how many topics P(i|q) is from votes."""
+    """Report the number of topics with P(i|q) from votes."""
     if not pairs.voted:
         return None
     return Finding(
@@ -16,7 +16,7 @@ def check_voted_intents(fit: CalibrationResult, pairs: JudgedSummaries) -> Findi
 
 
 def check_uniform_intents(fit: CalibrationResult, pairs: JudgedSummaries) -> Finding | None:
-    """Say how many topics have no P(i|q)."""
+    """Report the number of topics without P(i|q)."""
     if not pairs.uniform:
         return None
     return Finding(

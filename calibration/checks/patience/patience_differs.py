@@ -22,7 +22,7 @@ from calibration.user_model.model import OtherLaw, plain_name
 from metrics.arrays import Floats
 
 NOT_ONE_LINE = "preferences not of one linear decay"
-"""What a patience that differs and another form of decay would both explain."""
+"""Fact that a patience that differs and another form of decay explain."""
 
 
 def check_judges(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
@@ -79,7 +79,7 @@ def chance_that_judges_alike(pairs: JudgedSummaries, place: ProfileMaximum) -> f
 
 
 def stop_residuals(stops: Stops) -> Floats:
-    """Return each stop less the hazard that the reader went through, (n,).
+    """Return each stop less the reader's cumulative hazard, (n,).
 
     They add up to 0. Stops at one place, as the ends of screens are, went through the same hazard.
     """

@@ -11,7 +11,7 @@ RESAMPLES = 400
 
 
 def check_rounded_stops(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Say how stops are known, and what L is if they were rounded to the nearest."""
+    """Report the precision of stops, and L if they were rounded to the nearest."""
     if not stops.step and not (stops.high > stops.low).any():
         return None
     sentence = "Stops are known to a screen: each lies somewhere in the last one that was seen, evenly as far as L goes."

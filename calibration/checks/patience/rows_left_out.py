@@ -8,7 +8,7 @@ from calibration.models.persistence import ContinuationCounts, PersistenceFit
 
 
 def check_pairs_left_out(fit: CalibrationResult, pairs: JudgedSummaries) -> Finding | None:
-    """Say how many judged pairs have no positions."""
+    """Report the number of judged pairs without positions."""
     if not pairs.left_out:
         return None
     return Finding(
@@ -19,17 +19,17 @@ def check_pairs_left_out(fit: CalibrationResult, pairs: JudgedSummaries) -> Find
 
 
 def check_texts_left_out(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Say which texts do not measure patience."""
+    """Report the texts that do not measure patience."""
     return Finding(name="stops_not_used", sentence=f"Left out: {stops.unused}.") if stops.unused else None
 
 
 def check_lists_left_out(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
-    """Say which lists do not measure persistence."""
+    """Report the lists that do not measure persistence."""
     return Finding(name="stops_not_used", sentence=f"Left out: {steps.unused}.") if steps.unused else None
 
 
 def check_visits(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Say that stops come from visits to streams."""
+    """Warn if stops come from visits to streams."""
     if not stops.of_visits:
         return None
     return Finding(

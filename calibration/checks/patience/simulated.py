@@ -1,4 +1,4 @@
-"""Test a distance from a fitted law against those of data drawn from it."""
+"""Tests of a squared distance from a fitted law, against simulated distances."""
 
 from collections.abc import Sequence
 

@@ -1,19 +1,26 @@
-"""Do the data reach far enough to tell a patience?"""
+"""Do the data reach far enough to identify a patience?"""
 
 from calibration.checks.finding import Finding
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.patience.preferences import PreferencesFit
 from calibration.models.patience.stops import Stops, StopsFit
 from calibration.models.persistence import ContinuationCounts, PersistenceFit
+from metrics.errors import percent
 
 WEAK_LIKELIHOOD_RATIO = 10.0
-"""Against no decay; below it most intervals are open above (docs/calibration_patience.md)."""
-MOST_SURVIVORS = 0.3
-"""Who still reads at the end: at .3 the last third of the line is a guess."""
+"""Likelihood ratio against no decay below which a patience is weak.
+
+Below it most intervals are open above (docs/calibration_patience.md).
+"""
+MAX_SURVIVORS = 0.3
+"""Largest share of readers at the end of texts without a warning.
+
+At .3 the last third of the line is a guess.
+"""
 
 
 def check_weak_decay(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
-    """Say that preferences hardly tell the patience from no limit at all."""
+    """Warn if preferences hardly separate the patience from no limit at all."""
     ratio = fit.details["lr_no_decay"]
     if fit.place.kappa == 0 or ratio >= WEAK_LIKELIHOOD_RATIO:
         return None
@@ -24,24 +31,24 @@ def check_weak_decay(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
 
 
 def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Say that many still read where the texts end."""
+    """Warn if many still read where the texts end."""
     share = fit.details["share_reading"]
-    if not stops.stopped.any() or share <= MOST_SURVIVORS:
+    if not stops.stopped.any() or share <= MAX_SURVIVORS:
         return None
     return _warning(
         "extrapolated",
-        f"At {fit.details['last_position']:.0f} characters, where the texts end, {share:.0%} were still reading: the patience is extrapolated.",
+        f"At {fit.details['last_position']:.0f} characters, where the texts end, {percent(share)} were still reading: the patience is extrapolated.",
     )
 
 
 def check_lists_long_enough(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
-    """Say that many readings go to the end of their list."""
+    """Warn if many readings go to the end of their list."""
     to_end = fit.details["share_to_end"]
-    if to_end <= MOST_SURVIVORS:
+    if to_end <= MAX_SURVIVORS:
         return None
     return _warning(
         "extrapolated",
-        f"{to_end:.0%} of the readings that went beyond the first screen went to the end of the list: below it the persistence is "
+        f"{percent(to_end)} of the readings that went beyond the first screen went to the end of the list: below it the persistence is "
         "extrapolated.",
     )
 

@@ -1,4 +1,4 @@
-"""What an estimate is without some people."""
+"""Estimates without some people."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -11,18 +11,18 @@ from calibration.user_model.model import OtherLaw, plain_name
 
 
 class LawWithout(NamedTuple):
-    """An estimate without some people, in words and as a value, if there is one."""
+    """Estimate without some people, in words and as a value, if any."""
 
     sentence: str
     law: OtherLaw | None
 
     def sensitivity(self, name: str) -> Mapping[str, tuple[OtherLaw, ...]]:
-        """Return it as the sensitivity of a parameter."""
+        """Return the estimate as the sensitivity of a parameter."""
         return {} if self.law is None else {plain_name(name): (self.law,)}
 
 
 def law_without(law: str, fit: Callable[[], CalibrationResult]) -> LawWithout:
-    """Fit the others, and say what their estimate is."""
+    """Fit without some people, and describe the estimate."""
     try:
         others = fit()
         ((estimate, (low, high)),) = zip(others.parameters.values(), others.conf_int().values(), strict=True)

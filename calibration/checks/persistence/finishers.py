@@ -17,14 +17,17 @@ from calibration.models.persistence import ContinuationCounts, PersistenceFit, f
 from metrics.arrays import Bools
 
 NOT_GEOMETRIC = "steps not geometric"
-"""What people who always go to the end, people or lists that differ, and another law would all explain."""
+"""Fact that finishers, people or lists that differ, and other laws explain.
+
+Finishers always go to the end.
+"""
 ROUNDS = 30
 _NEVER = -1e4
-"""Log-likelihood of a stop of who never stops."""
+"""Log-likelihood of a stop of a person who never stops."""
 
 
 class Finishers(NamedTuple):
-    """A class of people who always go to the end.
+    """Class of people who always go to the end.
 
     Attributes
     ----------
@@ -43,7 +46,7 @@ class Finishers(NamedTuple):
 
 @lru_cache(maxsize=1)
 def finishers(steps: ContinuationCounts) -> Finishers:
-    """Return who always goes to the end."""
+    """Find people who always go to the end."""
     taken, stops = (
         np.bincount(steps.worker, each, len(steps.people)) for each in (steps.taken, steps.stopped)
     )
@@ -58,7 +61,7 @@ def finishers(steps: ContinuationCounts) -> Finishers:
 
 
 def steps_in_earnest(steps: ContinuationCounts) -> ContinuationCounts:
-    """Return the steps without those of people found to go always to the end."""
+    """Return the steps without those of people who always go to the end."""
     found = finishers(steps)
     if found.p_value >= REJECTED or not found.people.any():
         return steps
@@ -66,7 +69,7 @@ def steps_in_earnest(steps: ContinuationCounts) -> ContinuationCounts:
 
 
 def check_finishers(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
-    """Hold a class of people who always go to the end beside one p."""
+    """Compare a class of people who always go to the end with one p."""
     rest = steps_in_earnest(steps)
     if rest is steps:
         return None

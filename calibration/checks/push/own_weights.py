@@ -36,7 +36,10 @@ FORMS: dict[PainForm, str] = {
 
 
 class _OwnWeights(NamedTuple):
-    """A form with the spread of highest likelihood: its judgments, what each log odds is divided by, and the fit."""
+    """Fit with own weights of pushes, at the likeliest spread.
+
+    A form: its judgments, what each log odds is divided by, and the fit.
+    """
 
     form: PainForm
     judgments: PushJudgments
@@ -45,7 +48,7 @@ class _OwnWeights(NamedTuple):
 
 
 def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
-    """Hold people with own weights of pushes beside people who are alike in them."""
+    """Compare people with own weights of pushes with people who are alike."""
     crowd = _crowd(fit, judgments, "count")
     if crowd is None or fit.search.raw is None:
         return None
@@ -79,7 +82,10 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
 
 
 def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) -> _OwnWeights | None:
-    """Return the crowd of highest likelihood in a form; None where its weights cannot be told."""
+    """Return the likeliest crowd in a form, or None.
+
+    None where its weights cannot be told.
+    """
     felt = judgments.in_form(form, "pain")
     pushes = felt.difference[:, [1, 3]]
     square = pushes.sum(axis=1) ** 2 if isinstance(fit, AlphaFit) else (pushes**2).sum(axis=1)
@@ -94,7 +100,7 @@ def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) ->
 
 
 def _laws(fit: PushFit | AlphaFit, crowd: _OwnWeights) -> dict[str, OtherLaw]:
-    """Return the parameters in a crowd."""
+    """Return the parameters under a crowd."""
     raw = searched(fit, crowd.judgments, shrunk=crowd.shrunk, errors=True).raw
     if raw is None:
         return {}

@@ -62,17 +62,17 @@ FORMS: dict[tuple[Part, PainForm], tuple[str, str]] = {
         "with whether there is anything relevant, however much more follows",
     ),
 }
-"""Form -> what it is called, and in words."""
+"""Name and description of each form."""
 NOT_BY_COUNT = "utility not in proportion to the counts"
-"""What another form, and people with weights of their own, would both explain."""
+"""Fact that another form, and people with own weights, both explain."""
 
 
 Values: TypeAlias = dict[str, tuple[float, Interval]]
-"""Parameter -> its estimate and interval."""
+"""Estimate and interval by parameter."""
 
 
 class _InForm(NamedTuple):
-    """Judgments in another form, and how well that explains them."""
+    """Judgments in another form, with their fit."""
 
     part: Part
     form: PainForm
@@ -80,12 +80,12 @@ class _InForm(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the form is called."""
+        """Name of the form."""
         return FORMS[self.part, self.form][0]
 
 
 def check_form(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
-    """Test whether pain and gain grow with the count, and hold other forms beside it."""
+    """Test whether pain and gain grow with the count, against other forms."""
     chances = {part: p for part in PLACES if (p := bent_test(fit, judgments, part)) is not None}
     if not chances or fit.search.raw is None:
         return None
@@ -121,7 +121,7 @@ def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
 
 
 def _laws(values: dict[_InForm, Values], better: list[_InForm]) -> dict[str, tuple[OtherLaw, ...]]:
-    """Return the other laws of each parameter."""
+    """Return the parameters under other laws."""
     laws: dict[str, tuple[OtherLaw, ...]] = {}
     for one, of in values.items():
         explains: Literal["better", "as well"] = "better" if one in better else "as well"
@@ -132,7 +132,10 @@ def _laws(values: dict[_InForm, Values], better: list[_InForm]) -> dict[str, tup
 
 
 def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> float | None:
-    """Return how often chance alone bends pain, or gain, as much; None where nothing can be told."""
+    """Return p of pain, or gain, that bends as much by chance, or None.
+
+    None where nothing can be told.
+    """
     weights = _weights_by_place(fit)
     bent = np.zeros(len(judgments.vote))
     for place in PLACES[part]:
@@ -156,7 +159,10 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
 
 
 def design_effect(search: WeightFit) -> float:
-    """Return how many times larger the variances of the weights are because workers and topics differ, at least 1."""
+    """Return the design effect of the weights over workers and topics, at least 1.
+
+    How many times larger their variances are because these differ.
+    """
     if search.raw is None:
         return 1.0
     places = [search.kept.index(place) for place in search.told]
@@ -165,14 +171,17 @@ def design_effect(search: WeightFit) -> float:
 
 
 def _weights_by_place(fit: PushFit | AlphaFit) -> dict[int, float]:
-    """Return the weights by their place in the framework; alpha's of non-relevant pushes stands twice."""
+    """Return the weights by their index in the framework.
+
+    Alpha's of non-relevant pushes stands twice.
+    """
     places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((place,) for place in range(5))
     fitted = zip(fit.search.kept, fit.search.maximum.weights.tolist(), strict=True)
     return {place: weight for column, weight in fitted for place in places[column]}
 
 
 def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_InForm]:
-    """Yield every form in which the weights can be told."""
+    """Yield every form in which the weights are identified."""
     for part, form in FORMS:
         with suppress(NotIdentifiedError):
             search = searched(fit, judgments.in_form(form, part))
@@ -182,7 +191,10 @@ def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_In
 def searched(
     fit: PushFit | AlphaFit, judgments: PushJudgments, *, shrunk: Floats | None = None, errors: bool = False
 ) -> WeightFit:
-    """Search the weights of a fit again in other judgments, each of whose log odds is multiplied by (n,) ``shrunk``."""
+    """Fit the weights again to other judgments, with scaled log odds.
+
+    Each multiplied by (n,) ``shrunk``.
+    """
     of_alpha = isinstance(fit, AlphaFit)
     design = alpha_design(judgments) if of_alpha else judgments.difference
     names, needed = (NAMES, 2) if of_alpha else (WEIGHTS, 1)
@@ -191,7 +203,7 @@ def searched(
 
 
 def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, one: _InForm) -> Values | None:
-    """Return the parameters in a form; None where it does not tell the same ones."""
+    """Return the parameters in a form, or None if it identifies others."""
     again = fit_alpha_to if isinstance(fit, AlphaFit) else fit_weights_to
     with suppress(NotIdentifiedError):
         other = again(judgments.in_form(one.form, one.part), ties=fit.ties)
@@ -205,7 +217,10 @@ def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, one: _InForm) -> 
 
 
 def _shared_by_days(fit: PushFit, values: Values) -> Values:
-    """Return what days with a push leave of S_E, P_0 and S_0: the middle of what is possible, and its ends."""
+    """Return middle and ends of S_E, P_0 and S_0 for days with a push.
+
+    What such days leave of them.
+    """
     if fit.search.unclear or not {"push_S_E", "push_S_0"} <= values.keys():
         return values
     (a, (a_low, a_high)), (b, (b_low, b_high)) = values["push_S_E"], values["push_S_0"]

@@ -1,4 +1,4 @@
-"""Were judgments left out because the cells of their streams cannot be compared?"""
+"""Were judgments left out because their streams' cells are not comparable?"""
 
 from calibration.checks.finding import Finding
 from calibration.inference.results import CalibrationResult

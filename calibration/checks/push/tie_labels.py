@@ -1,4 +1,6 @@
-"""Are ties called good where both streams are good? A logit of the label on their summed utility.
+"""Are ties called good where both streams are good?
+
+A logit of the label on their summed utility.
 
 Differences cannot tell where utility is 0; if the label follows the sum, it does. Labels that run against it were probably exchanged.
 """
@@ -12,18 +14,21 @@ from calibration.inference.formatting import format_p
 from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.weights import PushFit
 
-LEAST_TIES = 20
+MIN_TIES = 20
 FOLLOWS = 0.05
-"""A two-sided p-value below it says that labels follow utility."""
+"""Two-sided p-value below which labels follow utility."""
 
 
 def check_tie_labels(fit: PushFit, judgments: PushJudgments) -> Finding | None:
-    """Test whether labels run against utility, one-sided; where they follow it, say where utility is 0."""
+    """Test whether labels of ties run against utility, one-sided.
+
+    Where they follow it, say where utility is 0.
+    """
     tied = judgments.vote == 0
     weights = fit.search.maximum.weights
     total = (judgments.left + judgments.right)[tied][:, fit.search.kept] @ weights
     label = np.where(judgments.good[tied], 1.0, -1.0)
-    if tied.sum() < LEAST_TIES or len(set(label.tolist())) < 2 or np.ptp(total) == 0:
+    if tied.sum() < MIN_TIES or len(set(label.tolist())) < 2 or np.ptp(total) == 0:
         return None
     worker, topic = (
         np.unique(code[tied], return_inverse=True)[1] for code in (judgments.worker, judgments.topic)

@@ -1,4 +1,7 @@
-"""Do people prefer a side, whatever stands there? Sides are drawn, so the weights hardly move; a reader should know."""
+"""Do people prefer a side, whatever stands there?
+
+Sides are drawn, so the weights hardly move; a reader should know.
+"""
 
 from dataclasses import replace
 
@@ -24,7 +27,10 @@ SIDE = "side"
 
 
 def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
-    """Test the log odds of the left side, clustered by worker, who is the one that has it."""
+    """Test the log odds of the left side, clustered by worker.
+
+    A worker is who has such a bias.
+    """
     judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     judged = replace(judged, design=with_side(judged.design))
     names = (*(WEIGHTS[place] for place in fit.search.kept), SIDE)
@@ -50,13 +56,13 @@ def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
         name="side_bias",
         p_value=p_value,
         sentence=f"{preferred if is_shown else 'That people prefer one side is not shown beyond chance'} (log odds {side:+.2f} for the left "
-        f"side, 95% CI from {side - reach:.2f} to {side + reach:.2f}; {format_p(p_value)}).",
+        f"side, 95 % CI from {side - reach:.2f} to {side + reach:.2f}; {format_p(p_value)}).",
         sensitivity=_with_side(fit, search) if is_shown else {},
     )
 
 
 def _with_side(fit: PushFit, search: WeightFit) -> dict[str, tuple[OtherLaw, ...]]:
-    """Return the weights where the side has a weight of its own."""
+    """Return the weights of a fit with a weight for the side."""
     raw = search.raw
     if raw is None:
         return {}

@@ -14,11 +14,14 @@ from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.weights import PushFit, fit_data
 
 UNEXPLAINED = 0.05
-"""A p-value below it says that votes of one pair have more in common than its cells."""
+"""Largest p-value at which votes of a pair share more than its cells explain."""
 
 
 def check_unexplained_pairs(fit: PushFit, judgments: PushJudgments) -> Finding | None:
-    """Say whether the residuals of one pair's votes go together: the score of a random effect of the pair."""
+    """Test whether residuals of one pair's votes go together.
+
+    The score of a random effect of the pair.
+    """
     judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     used = judgments.vote != 0 if fit.ties == "drop" else np.ones(len(judgments.vote), dtype=bool)
     pair = np.unique(judgments.pair[used], return_inverse=True)[1]

@@ -1,4 +1,7 @@
-"""Does gain matter, and do non-relevant pushes hurt? Weights are relative to gain, and the framework calls pushes pain."""
+"""Does gain matter, and do non-relevant pushes hurt?
+
+Weights are relative to gain, and the framework calls pushes pain.
+"""
 
 from scipy.special import stdtr, stdtrit
 
@@ -13,7 +16,10 @@ GAIN_LEVEL = 0.95
 
 
 def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
-    """Say that nothing shows that gain matters; intervals allow for it, and may be open."""
+    """Warn if nothing shows that gain matters.
+
+    Intervals allow for it, and may be open.
+    """
     raw = fit.search.raw
     if raw is None or raw.in_errors[0] >= float(stdtrit(raw.df, GAIN_LEVEL)):
         return None
@@ -26,7 +32,10 @@ def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
 
 
 def check_pushes_liked(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
-    """Test whether people like pushes of nothing relevant (P_E of the weights, P of alpha), one-sided."""
+    """Test whether people like non-relevant pushes, one-sided.
+
+    P_E of the weights, P of alpha.
+    """
     raw = fit.search.raw
     place = 1  # P_E, or all non-relevant pushes
     if raw is None or raw.names[place] not in {"P_E", "non-relevant pushes"} or raw.weights[place] >= 0:

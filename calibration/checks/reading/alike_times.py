@@ -30,22 +30,31 @@ from calibration.models.reading.rows import TimedReads
 from metrics.arrays import Floats
 
 NOT_READING = "times unlike reading"
-"""What people whose times do not follow length, and reads with extra time, would both explain."""
+"""Fact that alike times and reads with extra time both explain.
+
+People whose times do not follow length.
+"""
 DF = 6
-FEWEST, FEWEST_READERS = 8, 2
-"""Workers below whom no class is looked for, and readers to whom a law can be fitted: where the class is everybody there is none."""
-_LEAST_SPREAD = 0.1
+MIN_WORKERS, MIN_READERS = 8, 2
+"""Smallest numbers of workers to look for a class, and of readers beside it.
+
+Where the class is everybody there is none.
+"""
+_MIN_SPREAD = 0.1
 _STARTED = 0.25
 _STEPS, _ROUNDS = 40, 2
 _ARRIVED = 1e-3
 _HOPELESS = 2.0
-"""Where the class gains less with the readers' law as it is, another law of readers is not looked for."""
+"""Smallest gain of a class that is refitted with another law of readers.
+
+Its gain with the readers' law as it is.
+"""
 _LOG_2_PI = math.log(2 * math.pi)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeTimes:
-    """The class of people whose times do not follow length.
+    """Class of people whose times do not follow length.
 
     Attributes
     ----------
@@ -63,12 +72,12 @@ class AlikeTimes:
 
     @property
     def p_value(self) -> float:
-        """How often readers alone would gain as much."""
+        """Chance that readers alone would gain as much."""
         return float(chdtrc(DF, self.ratio))
 
 
 def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Hold a class of people whose times do not follow length beside readers alone."""
+    """Compare a class of people whose times ignore length with readers alone."""
     found = alike_times(data)
     if found is None:
         return None
@@ -94,7 +103,7 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 
 
 def _without(data: TimedReads, found: AlikeTimes) -> ReadingSpeedFit | None:
-    """Return the fit of everybody else; None where there is none."""
+    """Return the fit of everybody else, or None without one."""
     try:
         return fit_timed_reads(data.of(~found.kind.is_careless[data.worker]))
     except NotIdentifiedError:
@@ -102,7 +111,10 @@ def _without(data: TimedReads, found: AlikeTimes) -> ReadingSpeedFit | None:
 
 
 class _OwnTimes:
-    """Values -log(seconds) of workers by their number, mean and sum of squares, for their likelihood under the law of the class."""
+    """Values -log(seconds) by worker, with mean and sum of squares.
+
+    For their likelihood under the law of the class.
+    """
 
     def __init__(self, data: TimedReads) -> None:
         z, whole = data.log_speed - data.log_length, ~data.cut
@@ -113,23 +125,23 @@ class _OwnTimes:
         self._cut, self._cut_worker = z[data.cut], data.worker[data.cut]
 
     def law(self, weight: Floats) -> tuple[float, float, float]:
-        """Return m, omega^2 and nu^2, likeliest for workers who count with these weights, (workers,)."""
+        """Return the likeliest m, omega^2 and nu^2 of weighted workers, (workers,)."""
         apart = float(weight @ np.maximum(self.reads - 1, 0))
-        within = max(float(weight @ self.square) / max(apart, 1e-9), _LEAST_SPREAD**2)
+        within = max(float(weight @ self.square) / max(apart, 1e-9), _MIN_SPREAD**2)
         weight = np.where(self.reads > 0, weight, 0.0)
         total = max(float(weight.sum()), 1e-9)
         m = float(weight @ self.mean) / total
-        between = _LEAST_SPREAD**2
+        between = _MIN_SPREAD**2
         for _ in range(_STEPS):
             pull = between / (between + within / np.maximum(self.reads, 1))
             own = m + pull * (self.mean - m)
             m = float(weight @ own) / total
             spread = float(weight @ (np.square(own - m) + between * (1 - pull))) / total
-            between = max(spread, _LEAST_SPREAD**2)
+            between = max(spread, _MIN_SPREAD**2)
         return m, between, within
 
     def logliks(self, m: float, between: float, within: float) -> Floats:
-        """(workers,) log-likelihoods; a read that was cut took longer."""
+        """Return each worker's log-likelihood, (workers,); a cut read took longer."""
         n = self.reads
         joint = within + n * between
         value = -0.5 * (
@@ -144,16 +156,19 @@ class _OwnTimes:
 
 
 def clear_class(data: TimedReads) -> AlikeTimes | None:
-    """Return the class where it explains more than chance would; else None."""
+    """Return the class if it explains more than chance would, else None."""
     found = alike_times(data)
     return found if found is not None and found.p_value < REJECTED else None
 
 
 @lru_cache(maxsize=4)
 def alike_times(data: TimedReads) -> AlikeTimes | None:
-    """Find who takes the same time whatever the length; None where nobody does, or they are slower than readers."""
+    """Find people who take the same time whatever the length, or return None.
+
+    None where nobody does, or they are slower than readers.
+    """
     _, medians, top = reading_sample(data)
-    if data.n_workers < FEWEST or top is None:
+    if data.n_workers < MIN_WORKERS or top is None:
         return None
     own, alone = _OwnTimes(data), top.value
     kind, m = max(
@@ -161,7 +176,7 @@ def alike_times(data: TimedReads) -> AlikeTimes | None:
     )
     for _ in range(_ROUNDS if 2 * (kind.loglik - float(alone.sum())) > _HOPELESS else 0):
         weights = 1 - kind.posterior
-        readers = mixture_top(data, medians, weights) if weights.sum() > FEWEST_READERS else None
+        readers = mixture_top(data, medians, weights) if weights.sum() > MIN_READERS else None
         if readers is None:
             return None
         kind, m = _climbed(own, readers.value, kind.posterior)
@@ -176,7 +191,10 @@ def medians_known(medians: MedianFit) -> Floats:
 
 
 def _climbed(own: _OwnTimes, readers: Floats, posterior: Floats) -> tuple[CarelessClass, float]:
-    """Climb to the highest likelihood over the law of the class, with that of the readers as it is; return the class and m."""
+    """Maximise over the law of the class, with that of the readers as it is.
+
+    Return the class and m.
+    """
     for _ in range(_STEPS):
         law = own.law(posterior)
         kind = careless_class(readers, own.logliks(*law))
@@ -188,7 +206,10 @@ def _climbed(own: _OwnTimes, readers: Floats, posterior: Floats) -> tuple[Carele
 
 
 def _guesses(data: TimedReads, medians: MedianFit) -> tuple[Floats, Floats]:
-    """Return who may be of the class: the fastest, and those whose reads lie furthest from their medians."""
+    """Return first guesses of the class.
+
+    The fastest, and those whose reads lie furthest from their medians.
+    """
     speed = np.where(np.isnan(medians.medians), -np.inf, medians.medians)
     apart = np.bincount(data.worker, np.abs(data.log_speed - medians.medians[data.worker]), data.n_workers)
     far = np.nan_to_num(apart / np.bincount(data.worker))

@@ -1,26 +1,27 @@
-"""Is there a shortest time, by the page or by the clock?"""
+"""Is there a shortest dwell time, by the page or by the clock?"""
 
 import numpy as np
 
 from calibration.checks.finding import Finding
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.rows import TimedReads
+from metrics.errors import percent
 
 AT_THE_SHORTEST = 0.05
-LEAST_ROWS = 40
+MIN_ROWS = 40
 _NEAR = 1.01
 
 
 def check_shortest_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that many complete dwell times are the shortest one."""
+    """Warn if many complete dwell times are the shortest one."""
     seconds = np.exp(data.log_length - data.log_speed)[~data.cut]
     shortest = float(seconds.min())
     share = float((seconds <= _NEAR * shortest).mean())
-    if len(seconds) < LEAST_ROWS or share <= AT_THE_SHORTEST:
+    if len(seconds) < MIN_ROWS or share <= AT_THE_SHORTEST:
         return None
     return Finding(
         name="minimum_dwell",
         severity="warning",
-        sentence=f"{share:.0%} of the dwell times are {shortest:.3g} s, the shortest there is: a least time on the page, or clocks "
+        sentence=f"{percent(share)} of the dwell times are {shortest:.3g} s, the shortest there is: a least time on the page, or clocks "
         "that count whole seconds, make fast readers look slower.",
     )

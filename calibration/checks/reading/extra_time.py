@@ -1,4 +1,6 @@
-"""Do some people's reads hold time that is not reading, as in a tab in the background?
+"""Do some people's reads hold time that is not reading?
+
+As in a tab in the background.
 
 Beside people whose reads follow the law of `calibration.models.reading.mixture` stands a class, a share pi of the workers, of whose reads a
 share q took a time T that has nothing to do with length and is longer than reading takes,
@@ -29,27 +31,33 @@ from calibration.models.reading.mixture import N_FREE, MixtureMaximum, reading_s
 from calibration.models.reading.rows import TimedReads
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 DF = 5
-MOST_WORKERS, MOST_READS = 300, 60
-"""Above so many, only so many workers, and reads of each, evenly chosen, enter: they are plenty."""
-LEAST_TIMES = 3.0
-"""So many times the median time is extra."""
-FEWEST = 5
-"""Reads with extra time that a law of them needs."""
+MAX_WORKERS, MAX_READS = 300, 60
+"""Largest numbers of workers, and of reads of each; of more, evenly chosen ones."""
+MIN_EXTRA_TIMES = 3.0
+"""Smallest extra time, in median times."""
+MIN_READS = 5
+"""Smallest number of reads with extra time for a law."""
 _HOPELESS = 3.0
-"""Where twice the gain with the readers' law as it is is less, which is no news, another law of readers is not looked for."""
+"""Smallest gain of a class that is refitted with the readers' law free.
+
+Twice the gain in log-likelihood with the readers' law as it is; less is no news.
+
+Twice the gain with the readers' law as it is.
+"""
 _STARTS = ((0.2, 0.4, 10.0), (0.9, 0.05, 20.0))
-"""Of pi, q, and T in median times."""
+"""Starts of pi, q, and T in median times."""
 _ANYWHERE = (-20.0, 20.0)
-"""Bounds of a logarithm, far beyond what people do: steps of the search stay finite."""
+"""Bounds of a logarithm, far beyond what people do, which keep steps finite."""
 _STEP = 1e-4
 _REACH = 5.0
 _ROOT_2_PI = math.sqrt(2 * math.pi)
 
 
 class ExtraTime(NamedTuple):
-    """The likeliest class of people with extra time.
+    """Likeliest class of people with extra time.
 
     Attributes
     ----------
@@ -67,7 +75,7 @@ class ExtraTime(NamedTuple):
 
 
 def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Hold a class of people whose reads hold extra time beside readers alone."""
+    """Compare a class of people whose reads hold extra time with readers alone."""
     found = extra_time(data)
     if found is None:
         return None
@@ -81,7 +89,7 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         p_value=p_value,
         explains=NOT_READING,
         gain=found.ratio / 2,
-        sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
+        sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({format_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
         sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),
@@ -97,7 +105,10 @@ def _laws(found: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple
 
 
 def extra_time(data: TimedReads) -> ExtraTime | None:
-    """Fit the class; None where readers alone have no maximum, or next to no reads have extra time, or it explains nothing."""
+    """Fit a class of people with extra time, or return None.
+
+    None where readers alone have no maximum, or next to no reads have extra time, or it explains nothing.
+    """
     some = _thinned(data)
     _, _, top = reading_sample(some)
     if top is None:
@@ -106,30 +117,30 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
     alone = crowd.readers_alone(top.p)
     held = [(value, value) for value in top.p]
     starts = [
-        np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / LEAST_TIMES), 0.0]])
+        np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / MIN_EXTRA_TIMES), 0.0]])
         for pi, q, times in _STARTS
     ]
     best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
     if 2 * (best[1] - alone) <= _HOPELESS:
         return None
     point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)
-    if expit(point[5]) * expit(point[6]) * len(data.worker) < FEWEST:
+    if expit(point[5]) * expit(point[6]) * len(data.worker) < MIN_READS:
         return None
     return ExtraTime(point, 2 * (height - alone), crowd.error(point))
 
 
 def _thinned(data: TimedReads) -> TimedReads:
-    """Return some workers and some reads of each, evenly chosen, where there are very many."""
-    every = -(-data.n_workers // MOST_WORKERS)
+    """Return some workers and reads of each, evenly chosen, of very many."""
+    every = -(-data.n_workers // MAX_WORKERS)
     begins = np.searchsorted(data.worker, np.arange(data.n_workers))
     place = np.arange(len(data.worker)) - begins[data.worker]
-    step = np.maximum(1, -(-np.bincount(data.worker) // MOST_READS))[data.worker]
+    step = np.maximum(1, -(-np.bincount(data.worker) // MAX_READS))[data.worker]
     rows = (data.worker % every == 0) & (place % step == 0)
     return data if rows.all() else data.of(rows)
 
 
 class _Crowd:
-    """The likelihood of readers, some of whose reads hold extra time.
+    """Likelihood of readers, some of whose reads hold extra time.
 
     Its nodes are those of readers alone, and those that a worker's other reads would have.
     """
@@ -137,7 +148,7 @@ class _Crowd:
     def __init__(self, data: TimedReads, top: MixtureMaximum) -> None:
         self._data = data
         self._log_seconds = data.log_length - data.log_speed
-        self.least = float(np.median(self._log_seconds)) + math.log(LEAST_TIMES)
+        self.least = float(np.median(self._log_seconds)) + math.log(MIN_EXTRA_TIMES)
         short = self._log_seconds < self.least
         reads = np.bincount(data.worker, short) * math.exp(-2 * top.p[2])
         total = np.bincount(data.worker, data.log_speed * short) * math.exp(-2 * top.p[2])
@@ -151,7 +162,7 @@ class _Crowd:
         return float(self._likelihood.terms(p)[0].sum()) + self._likelihood.penalty(p)[0]
 
     def climbed(self, start: Floats, readers: list[tuple[Any, Any]]) -> tuple[Floats, float]:
-        """Climb from a point; ``readers`` are the bounds of the five parameters of readers."""
+        """Climb from a point; ``readers`` are the bounds of the readers' parameters."""
         bounds = [*readers, (-7, 7), (-7, 4), (self.least, self.least + 8), (math.log(0.1), math.log(2))]
 
         def loss(point: Floats) -> tuple[float, Floats]:
@@ -173,7 +184,10 @@ class _Crowd:
         return np.sqrt(np.where(variance > 0, variance, np.nan))
 
     def height(self, point: Floats) -> tuple[float, Floats]:
-        """Return the log-likelihood, with the penalty of readers alone, and its gradient by Fisher's identity."""
+        """Return the penalised log-likelihood, and its gradient by Fisher's identity.
+
+        The penalty is that of readers alone.
+        """
         p, sigma = point[:N_FREE], math.exp(point[1])
         people, share = expit(point[5]), expit(point[6])
         extra, slopes_of_extra = self._extra(point[7], math.exp(point[8]))
@@ -204,7 +218,10 @@ class _Crowd:
         return total, gradient
 
     def _extra(self, m: float, d: float) -> tuple[Floats, Floats]:
-        """Return the density of each read as one with extra time, (n,), and its slopes in m and log d, (2, n)."""
+        """Return each read's density with extra time, (n,), and its slopes, (2, n).
+
+        In m and log d.
+        """
         z, cut = (self._log_seconds - m) / d, self._data.cut
         density = np.exp(-0.5 * z**2) / _ROOT_2_PI
         value = np.where(cut, ndtr(-z), density / d)
@@ -213,7 +230,10 @@ class _Crowd:
         return value, np.stack([by_m, by_log_d])
 
     def _laws(self, p: Floats) -> list[Any]:
-        """Return of each block of workers the readers' law of their reads, z and prior of their nodes; kept while p stays."""
+        """Return the readers' law of each block's reads, with z and prior of its nodes.
+
+        They are kept while p stays.
+        """
         if self._at[0] != p.tobytes():
             law, sigma, found = ReadLaw(p), math.exp(p[1]), []
             for block in self._likelihood.blocks:

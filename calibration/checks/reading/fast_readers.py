@@ -1,4 +1,4 @@
-"""Are many faster than people read?
+"""Are many workers faster than people can read?
 
 Who scrolls along a little faster than people read, in times that follow length, looks like a fast reader: nothing in the times tells.
 What people can read is known from elsewhere, and the workers are held against it, but those whose times do not follow length (`alike_times`). mu and sigma of the others are those of a normal law of
@@ -21,23 +21,32 @@ from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 FASTEST = 10.0
-"""Words a second, 600 a minute; beyond 400 a minute people understand less of a text (Rayner and others 2016)."""
+"""Fastest plausible reading in words a second, 600 a minute.
+
+Beyond 400 a minute people understand less of a text (Rayner and others 2016).
+"""
 MANY_FAST = 0.1
-"""Share of the workers faster than that from which it matters."""
+"""Share of faster workers from which it matters."""
 USUALLY_FAST, BY_CHANCE = 0.04, 0.05
-"""Share of people who are by the speeds of the MSU paper; how often as many among so few may be chance, if they are to be told."""
-FEWEST_OTHERS = 5
+"""Share of fast people by the paper's speeds, and level of the test.
+
+How often as many among so few may be chance, if they are to be told.
+"""
+MIN_OTHERS = 5
 
 
 def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Count workers who are faster than people read; of words only, since of characters no such bound is known here."""
+    """Report workers who are faster than people read.
+
+    Of words only, since of characters no such bound is known here.
+    """
     medians, alike = reading_sample(data).medians, clear_class(data)
     known = np.isfinite(medians.variances)
     if alike is not None:
         known &= ~alike.kind.is_careless
     speeds, variances, cut = medians.medians[known], medians.variances[known], math.log(FASTEST)
     fast = speeds > cut
-    if data.unit != "words" or not are_many(speeds) or (~fast).sum() < FEWEST_OTHERS:
+    if data.unit != "words" or not are_many(speeds) or (~fast).sum() < MIN_OTHERS:
         return None
     mu, sigma, error = normal_below(speeds[~fast], variances[~fast], cut)
     reach = float(ndtri((1 + LEVEL) / 2)) * error
@@ -55,7 +64,10 @@ def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None
 
 
 def are_many(speeds: Floats) -> bool:
-    """Say whether a tenth of log speeds or more, and more than chance would bring, are of people who do not read."""
+    """Return whether too many log speeds are of people who do not read.
+
+    A tenth or more, and more than chance would bring.
+    """
     count = int((speeds > math.log(FASTEST)).sum())
     return bool(
         count >= MANY_FAST * len(speeds) > 0 and bdtrc(count - 1, len(speeds), USUALLY_FAST) <= BY_CHANCE
@@ -63,7 +75,10 @@ def are_many(speeds: Floats) -> bool:
 
 
 def normal_below(y: Floats, variances: Floats, cut: float) -> tuple[float, float, float]:
-    """Return mu, sigma and the error of mu of a normal law, y ~ N(mu, sigma^2 + variance) cut off above ``cut``, by its likelihood."""
+    """Fit a normal law cut off above ``cut``; return mu, sigma and mu's error.
+
+    y ~ N(mu, sigma^2 + variance), by its likelihood.
+    """
 
     def loss(point: Floats) -> float:
         spread = np.sqrt(math.exp(2 * point[1]) + variances)

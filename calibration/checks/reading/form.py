@@ -20,7 +20,10 @@ STUDIES = 999
 
 
 def check_form(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Test whether the workers' log speeds are normal; any class of people that is named says more."""
+    """Test whether the workers' log speeds are normal.
+
+    Any class of people that is named says more.
+    """
     if len(fit.summaries.medians) < 3:
         return None
     distance, p_value = normality_test(fit)
@@ -35,7 +38,10 @@ def check_form(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 
 
 def normality_test(fit: ReadingSpeedFit) -> tuple[float, float]:
-    """Return Anderson and Darling's distance of the medians from the fitted law, and its p."""
+    """Return Anderson and Darling's distance of the medians, and its p.
+
+    From the fitted law.
+    """
     spread = np.sqrt(fit.estimates[1] ** 2 + fit.summaries.variances)
     observed = float(_distances(fit.summaries.medians[None], spread)[0])
     simulated = _distances(fit.simulated_medians(np.random.default_rng(1), STUDIES), spread)
@@ -43,14 +49,17 @@ def normality_test(fit: ReadingSpeedFit) -> tuple[float, float]:
 
 
 def _distances(medians: Floats, spread: Floats) -> Floats:
-    """Return the distance of each study: (studies, workers) medians, (workers,) their spread by the law, up to a factor."""
+    """Return each study's distance, from medians (studies, workers).
+
+    (workers,) their spread by the law, up to a factor.
+    """
     apart = (medians - np.average(medians, axis=1, weights=spread**-2)[:, None]) / spread
     z = np.sort(apart / apart.std(axis=1, ddof=1)[:, None], axis=1)
     return np.array([anderson_darling_of_logs(log_ndtr(row), log_ndtr(-row)) for row in z])
 
 
 def _median_worker(medians: Floats) -> OtherLaw:
-    """Return the median of the workers' medians, with the interval that the order of a sample gives."""
+    """Return the median of the workers' medians, with its order-statistic interval."""
     ordered = np.sort(medians)
     at_most = bdtr(np.arange(len(ordered)), len(ordered), 0.5)
     rank = int(np.searchsorted(at_most, (1 - LEVEL) / 2))

@@ -14,7 +14,10 @@ FEW_ITEMS = 10
 
 
 def check_items(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Test by F whether items differ beyond their lengths; the interval of mu allows for it."""
+    """Test by F whether items differ beyond their lengths.
+
+    The interval of mu allows for it.
+    """
     medians = reading_sample(data).medians
     slope, _ = length_slope(data, medians)
     effects = item_effects(data, medians, 0.0 if math.isnan(slope) else slope)
@@ -31,7 +34,7 @@ def check_items(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 
 
 def check_item_number(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that few items that several workers read hardly tell how much items differ."""
+    """Warn if items shared by workers are too few to show how much they differ."""
     items = round(fit.details["shared_items"])
     if not 0 < items < FEW_ITEMS:
         return None

@@ -1,4 +1,7 @@
-"""Does time follow length? Lengths that are too much alike cannot say, and a fixed time an item breaks the proportion."""
+"""Does time follow length?
+
+Lengths that are too much alike cannot say, and a fixed time an item breaks the proportion.
+"""
 
 import math
 
@@ -17,16 +20,19 @@ from calibration.models.reading.rows import TimedReads
 from metrics.arrays import Floats, Indices, Ints
 
 FEW_CUT = 0.1
-LEAST_RANGE = 3.0
-LEAST_SLOPE = 0.1
-"""Of a smaller slope an item of twice the length takes 1.87 to 2.14 times as long, which is near enough."""
+MIN_RANGE = 3.0
+MIN_SLOPE = 0.1
+"""Smallest slope that matters.
+
+Of a smaller one an item of twice the length takes 1.87 to 2.14 times as long, which is near enough.
+"""
 _NOTHING = 1e-12
 
 
 def check_range_of_lengths(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that items are too much alike in length to show whether time follows it."""
+    """Warn if items are too alike in length to show whether time follows it."""
     low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
-    if high >= LEAST_RANGE * low:
+    if high >= MIN_RANGE * low:
         return None
     return Finding(
         name="narrow_lengths",
@@ -39,7 +45,7 @@ def check_range_of_lengths(fit: ReadingSpeedFit, data: TimedReads) -> Finding | 
 def check_time_per_item(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Test whether the log of speed is the same whatever the length."""
     slope, p_value = length_slope(data, reading_sample(data).medians)
-    if math.isnan(slope) or abs(slope) <= LEAST_SLOPE:
+    if math.isnan(slope) or abs(slope) <= MIN_SLOPE:
         return None
     more = "more" if slope > 0 else "less"
     return Finding(
@@ -53,7 +59,9 @@ def check_time_per_item(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
 
 
 def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
-    """Return the slope of log speed on log length within workers, and its p-value; (nan, nan) where it cannot be told.
+    """Return the slope of log speed on log length within workers, and its p.
+
+    (nan, nan) where it cannot be told.
 
     Least squares on the near reads, both sides centred by worker. Zero if time is in proportion to length; positive if every
     item costs some time beside its length. Its variance is the two-way jackknife over workers and items, since an item that is
@@ -79,7 +87,7 @@ def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
 
 
 def _jackknifed(x: Floats, y: Floats, code: Ints) -> Floats:
-    """Return the (1, 1) variance of a slope from leaving out one cluster at a time."""
+    """Return the jackknife variance of a slope over clusters, (1, 1)."""
     left = x @ x - np.bincount(code, x * x)
     without = (x @ y - np.bincount(code, x * y)) / np.maximum(left, _NOTHING)
     return jackknife_covariance(without[:, None])

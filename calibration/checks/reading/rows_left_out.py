@@ -1,14 +1,15 @@
-"""Which rows are no complete reading of a text: left out, of ranked lists, or interrupted."""
+"""Which reads are incomplete: left out, of ranked lists, or interrupted?"""
 
 from calibration.checks.finding import Finding
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.rows import TimedReads
+from metrics.errors import percent
 
 MANY_CUT = 0.5
 
 
 def check_rows_left_out(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say how many rows are not used, and why."""
+    """Report the number of rows left out, by reason."""
     if not data.left_out:
         return None
     shown = ", ".join(f"{count} {why}" for why, count in data.left_out.items())
@@ -16,7 +17,7 @@ def check_rows_left_out(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
 
 
 def check_lists(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that all reads are entries of ranked lists."""
+    """Note that all reads are entries of ranked lists."""
     if not data.of_lists:
         return None
     return Finding(
@@ -28,12 +29,12 @@ def check_lists(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 
 
 def check_interrupted(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that many reads were cut by the end of their visit."""
+    """Warn if many reads were cut by the end of their visit."""
     share = float(data.cut.mean())
     if share <= MANY_CUT:
         return None
     return Finding(
         name="many_interrupted",
         severity="warning",
-        sentence=f"{share:.0%} of the reads were interrupted by the end of the visit: slow reading is extrapolated.",
+        sentence=f"{percent(share)} of the reads were interrupted by the end of the visit: slow reading is extrapolated.",
     )

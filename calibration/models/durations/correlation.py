@@ -1,4 +1,4 @@
-"""Times away and sessions of the same people: whether those who come often stay longer, or less.
+"""Correlation of times away and session lengths over people.
 
 Who comes often has more sessions in the tables, and who never came has none. Here log A and log D are normal together with a
 correlation; a worker contributes the average of both likelihoods, so that who came often counts no more than others, and who
@@ -19,20 +19,20 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
 from calibration.models.durations.fit import fit_durations
-from calibration.models.durations.laws import ANYWHERE, LEAST_SPREAD, ExtendedModel
+from calibration.models.durations.laws import ANYWHERE, MIN_SPREAD, ExtendedModel
 from calibration.models.durations.likelihood import log_likelihoods, posterior, posterior_moments
 from calibration.models.durations.maximum import log_normal_values
 from calibration.user_model.model import CORRELATION
 from metrics.arrays import Floats
 
 TOGETHER = "with times away"
-LEAST_WORKERS = 10
-MOST_CORRELATION = 0.99
+MIN_WORKERS = 10
+MAX_CORRELATION = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JointDurationFit:
-    """Sessions fitted together with times away; the error of one is then in the other.
+    """Sessions fitted jointly with times away, so each error includes the other's.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class JointDurationFit:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CorrelationFit(CalibrationResult):
-    """The correlation of log A and log D over people."""
+    """Fitted correlation of log A and log D over people."""
 
 
 def fit_correlation(session: CensoredDurations) -> CorrelationFit:
@@ -93,7 +93,9 @@ def fit_correlation(session: CensoredDurations) -> CorrelationFit:
 
 @lru_cache(maxsize=1)
 def fit_together(session: CensoredDurations) -> JointDurationFit:
-    """Fit sessions and times away with a correlation between people's means; done once for the parameter and the check.
+    """Fit sessions and times away jointly, with a correlation of people's means.
+
+    It is done once for the parameter and the check.
 
     L_u = INT L_away(n, T | A) L_session(n, T | D) N(log A, log D), log D given log A being normal again.
 
@@ -106,13 +108,13 @@ def fit_together(session: CensoredDurations) -> JointDurationFit:
     if away is None:
         raise NotIdentifiedError("times away of the same people are needed, over the same time")
     tops = away_top, session_top = fit_durations(away.totals()), fit_durations(session.totals())
-    if min(away.units, session.units) < LEAST_WORKERS:
-        raise NotIdentifiedError(f"there are fewer than {LEAST_WORKERS} workers with visits")
+    if min(away.units, session.units) < MIN_WORKERS:
+        raise NotIdentifiedError(f"there are fewer than {MIN_WORKERS} workers with visits")
     if not (away_top.sigma and session_top.sigma):
         raise NotIdentifiedError("workers do not differ more than chance explains, in one of both")
     times, sessions = away.totals(), _beside(away, session)
-    end, spreads = math.atanh(MOST_CORRELATION), (math.log(0.05), math.log(4.0))
-    start = [value for optimum in tops for value in (optimum.mu, math.log(max(optimum.sigma, LEAST_SPREAD)))]
+    end, spreads = math.atanh(MAX_CORRELATION), (math.log(0.05), math.log(4.0))
+    start = [value for optimum in tops for value in (optimum.mu, math.log(max(optimum.sigma, MIN_SPREAD)))]
 
     def loss(point: Floats) -> tuple[float, Floats]:
         own = _linked(times, sessions, point)
@@ -148,14 +150,16 @@ def fit_together(session: CensoredDurations) -> JointDurationFit:
 
 
 class _Linked(NamedTuple):
-    """Log-likelihood of both of each worker (u,), and its derivatives (u, 5)."""
+    """Joint log-likelihood of each worker's A and D, (u,), with derivatives (u, 5)."""
 
     loglik: Floats
     scores: Floats
 
 
 def _linked(times: WorkerTotals, sessions: WorkerTotals, point: Floats) -> _Linked:
-    """Return what each worker says at mu, log sigma of log A, the same of log D, and arctanh of their correlation r.
+    """Return each worker's joint log-likelihood at given parameters.
+
+    These are mu, log sigma of log A, the same of log D, and arctanh of their correlation r.
 
     With x and y, log A and log D standardised, the derivatives are posterior means of those of the bivariate normal law
     (Fisher's identity). Given x, y = r x + c w, c^2 = 1 - r^2, where w is standard normal before the sessions are seen.
@@ -183,7 +187,10 @@ def _linked(times: WorkerTotals, sessions: WorkerTotals, point: Floats) -> _Link
 
 
 def _beside(away: CensoredDurations, session: CensoredDurations) -> WorkerTotals:
-    """Return n and T of the sessions of everybody who was watched, 0 and 0 without one; a worker's number differs, the follows' is the same."""
+    """Return n and T of the sessions of every watched worker, 0 and 0 without one.
+
+    A worker's number differs, the follows' is the same.
+    """
     stays = session.totals()
     both = (away.follow_unit >= 0) & (session.follow_unit >= 0)
     events, seconds = np.zeros((2, away.units))
@@ -193,7 +200,9 @@ def _beside(away: CensoredDurations, session: CensoredDurations) -> WorkerTotals
 
 
 def _given(sessions: WorkerTotals, at: Floats, sigma: float) -> tuple[Floats, Floats, Floats]:
-    """Return what the sessions of each worker say for each of k means of log D, (k, u) each.
+    """Return the likelihood of each worker's sessions at each of k log means, (k, u).
+
+    Each mean is of log D.
 
     Log-likelihood, and posterior means of w and w^2, w = (log D - mean) / sigma; 0, 0 and 1 for who has none.
     """

@@ -1,4 +1,4 @@
-"""Times at risk: durations whose mean differs between people, and what they add up to.
+"""Censored durations whose mean differs between people, and their totals.
 
 Given A_u, the mean of a person's durations, someone with n complete intervals and T seconds in all, cut intervals included,
 contributes A^-n exp(-T / A): (n, T) is all that the data say, whatever their number of rows, and a person with n = 0 says
@@ -15,13 +15,13 @@ from metrics.arrays import Bools, Floats, Indices
 
 Design: TypeAlias = Literal["window", "count"]
 DAY_SECONDS = 86_400.0
-LEAST_SECONDS = 1e-3
-"""The tables' resolution: who had events in no time had them in this."""
+MIN_SECONDS = 1e-3
+"""Smallest time at risk of a worker with events: the tables' resolution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerTotals:
-    """What the durations of some people add up to.
+    """Number n and total time T of durations, by worker.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class WorkerTotals:
     seen_by_seconds: Floats | None = None
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """Return the number of workers."""
         return len(self.events)
 
     def in_units_of(self, scale: float) -> "WorkerTotals":
-        """Return the same with seconds divided by ``scale``."""
+        """Return the totals with seconds divided by ``scale``."""
         tau = self.seen_by_seconds
         return WorkerTotals(
             events=self.events,
@@ -53,7 +53,10 @@ class WorkerTotals:
 
 
 class Pieces(NamedTuple):
-    """Times at risk, those of a follow one after the other: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
+    """Times at risk in order: follow, start, stop and event, (p,) each.
+
+    Those of a follow stand one after the other; start and stop are in seconds since it began.
+    """
 
     follow: Indices
     start: Floats
@@ -61,13 +64,13 @@ class Pieces(NamedTuple):
     event: Bools
 
     def where(self, which: Bools | Indices) -> "Pieces":
-        """Return some of them."""
+        """Select pieces."""
         return Pieces(self.follow[which], self.start[which], self.stop[which], self.event[which])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitsRead:
-    """What was counted while tables were read; 0 where it does not concern what is fitted.
+    """Counts made while tables were read; 0 where not applicable.
 
     Attributes
     ----------
@@ -109,7 +112,7 @@ class VisitsRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CensoredDurations:
-    """Times at risk.
+    """Times at risk by follow and unit, with their events.
 
     Attributes
     ----------
@@ -166,7 +169,9 @@ class CensoredDurations:
         follow_begun: Floats | None = None,
         day_seconds: float = DAY_SECONDS,
     ) -> Self:
-        """Order pieces, those of a follow as they come, and number anew the units that have time at risk or an event.
+        """Order pieces by follow, and renumber the units that have time or events.
+
+        Those of a follow stay as they come.
 
         ``seen_anyway``, (f,) or None: with zero truncation, which follows would be in the tables without an event. Units
         without an event in which no follow is such leave the data.
@@ -201,19 +206,19 @@ class CensoredDurations:
 
     @property
     def units(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return int(self.follow_unit.max(initial=-1)) + 1
 
     @property
     def seconds(self) -> Floats:
-        """(p,) length of each piece."""
+        """Length of each piece, (p,)."""
         return self.stop - self.start
 
     def totals(self) -> WorkerTotals:
         """Return n and T of every unit."""
         return WorkerTotals(
             events=self._sum(self.event),
-            seconds=np.maximum(self._sum(self.seconds), LEAST_SECONDS),
+            seconds=np.maximum(self._sum(self.seconds), MIN_SECONDS),
             seen_by_seconds=self.seen_by_seconds,
         )
 

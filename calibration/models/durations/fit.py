@@ -1,4 +1,6 @@
-"""Times away and session lengths of MSU's users: M and S of the workers' means, from tables or from totals.
+"""Fit of times away and session lengths: M and S of the workers' means.
+
+From tables or from totals.
 
 Read in this order: `exposure`, `likelihood`, `maximum`, `intervals`, this file; `from_tables` says what counts as a time away.
 
@@ -44,8 +46,8 @@ AWAY = tuple(f"away_{value}_seconds" for value in _VALUES)
 SESSION = tuple(f"session_{value}_seconds" for value in _VALUES)
 METHOD = "marginal likelihood"
 RESAMPLES = 500
-MOST_CUT = 0.1
-"""Share of cut intervals up to which a fixed number of intervals is taken as one without cuts."""
+MAX_CUT_SHARE = 0.1
+"""Largest share of cut intervals at which a fixed count is taken as uncut."""
 ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
 
 
@@ -62,7 +64,7 @@ def fit_away(  # noqa: PLR0913 - the options of prefcal fit
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> "DurationFit":
-    """Fit M_A and S_A: how long workers stay away from a stream.
+    """Fit M_A and S_A, the mean and spread of workers' times away.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def fit_session(
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> "DurationFit":
-    """Fit M_D and S_D: how much time workers have when they visit a stream.
+    """Fit M_D and S_D, the mean and spread of workers' session lengths.
 
     Parameters
     ----------
@@ -141,7 +143,7 @@ def fit_exposure(
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> "DurationFit":
-    """Fit times at risk from anywhere.
+    """Fit given times at risk.
 
     Parameters
     ----------
@@ -204,7 +206,10 @@ def fit_exposure(
 def plain_estimates(
     exposure: CensoredDurations, names: Sequence[str], law: MeansLaw = "lognormal"
 ) -> dict[str, float]:
-    """Return what a law says, without errors; names and refusals as of `fit_exposure`."""
+    """Return the estimates of a law without errors, as `fit_exposure` names them.
+
+    It refuses what `fit_exposure` refuses.
+    """
     totals = exposure.totals()
     optimum = fit_durations(totals)
     gamma = gamma_rates(totals, optimum) if law == "gamma" else None
@@ -228,12 +233,15 @@ def _uncertainty(
 
 
 def many_cut(exposure: CensoredDurations) -> bool:
-    """Whether, of a given number of intervals, too many were cut to know how they would be spread."""
-    return exposure.design == "count" and float((~exposure.event).mean()) > MOST_CUT
+    """Return whether too many of a fixed count of intervals were cut.
+
+    Then nobody knows how they would be spread.
+    """
+    return exposure.design == "count" and float((~exposure.event).mean()) > MAX_CUT_SHARE
 
 
 def fit_durations(totals: WorkerTotals) -> DurationMaximum:
-    """Maximise the likelihood of (n, T): the core, on arrays.
+    """Maximise the likelihood of arrays n and T.
 
     Parameters
     ----------
@@ -259,14 +267,19 @@ def fit_durations(totals: WorkerTotals) -> DurationMaximum:
 
 
 def _in_seconds(optimum: DurationMaximum, scale: float, events: float) -> DurationMaximum:
-    """Return a maximum found in units of ``scale``; each event's density has a second in its unit."""
+    """Convert a maximum from units of ``scale`` to seconds.
+
+    Each event's density has a second in its unit.
+    """
     moved = optimum.top._replace(loglik=optimum.top.loglik - events * math.log(scale))
     return DurationMaximum(mu=optimum.mu + math.log(scale), log_sigma=optimum.log_sigma, top=moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DurationFit(CalibrationResult):
-    """Times away or session lengths: M and S of the workers' means, their median and quartiles.
+    """Fitted times away or session lengths: M, S, median and quartiles.
+
+    They are those of the workers' means.
 
     Simulations and plots are of the log-normal law, also where gamma rates are published.
 
@@ -294,7 +307,9 @@ class DurationFit(CalibrationResult):
     refits: Refits
 
     def simulate(self, n: int, rng: np.random.Generator) -> WorkerTotals:
-        """Draw n and T of ``n`` workers from the fitted model, watched as the workers of the data were.
+        """Draw n and T of ``n`` workers from the fitted model.
+
+        They are watched as the workers of the data were.
 
         What the design fixes (T in a window, n in a count) is drawn with replacement from the data; counted intervals
         are all complete.
@@ -309,7 +324,9 @@ class DurationFit(CalibrationResult):
         return simulate_totals(people, self.top.mu, self.top.sigma, self.design, rng)
 
     def plot_totals(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
-        """Draw the share of workers who came back at least so many times, over the band of simulated studies.
+        """Plot the share of workers with at least each number of returns.
+
+        Over the band of simulated studies.
 
         This is what MSU takes from the fit. For sessions, whose number is given, a worker's time takes its place.
 
@@ -334,7 +351,9 @@ class DurationFit(CalibrationResult):
         label_axes(ax, shows, "the observed steps should mostly lie inside the band")
 
     def plot_qq(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
-        """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
+        """Plot the fitted workers' means against normal quantiles.
+
+        Over the band of simulated studies.
 
         A worker's mean is known from few intervals only and shrunk to the population's, so the points need not lie on
         a line; under the model they lie in the band.
@@ -372,16 +391,16 @@ class DurationFit(CalibrationResult):
             )
 
     def _extent(self, totals: WorkerTotals) -> Floats:
-        """Return everybody's n, or T where n is given, the largest first."""
+        """Return each worker's n, or T where n is given, in descending order."""
         return np.sort(totals.seconds if self.design == "count" else totals.events)[::-1]
 
     def _studies(self, seed: int) -> tuple[Refit, ...]:
-        """Simulate the study again and again; less often where there are very many workers."""
+        """Simulate the study repeatedly, fewer times with very many workers."""
         return self.refits.of(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES, seed)
 
 
 def posterior_means(totals: WorkerTotals, optimum: DurationMaximum) -> Floats:
-    """(u,) posterior mean of each worker's log mean."""
+    """Return the posterior mean of each worker's log mean, (u,)."""
     sigma = float(np.exp(optimum.log_sigma))
     pieces = []
     for at in range(0, len(totals), BLOCK):

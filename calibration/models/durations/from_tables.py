@@ -1,4 +1,6 @@
-"""From the tables follows, visits and prompts to times at risk: when could what was waited for have happened.
+"""Times at risk from the tables follows, visits and prompts.
+
+They say when what was waited for could have happened.
 
 Away: a worker who follows a stream and is not in it may come back at any moment. Such a stretch begins where the last
 visit ended (at enrolment, where there was none) and ends with the next visit, or is cut by a prompt or by the end of the
@@ -24,14 +26,15 @@ from calibration.visits.followed_visits import (
     join_follows,
 )
 from metrics.arrays import Bools, Indices, Ints
+from metrics.errors import percent
 
 Unit: TypeAlias = Literal["worker", "follow"]
 Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]
 Dropout: TypeAlias = Literal["study_end", "last_seen"]
 Window: TypeAlias = tuple[datetime, datetime]
 
-MOST_PROMPTED = 0.5
-MOST_EXHAUSTED = 0.9
+MAX_PROMPTED_SHARE = 0.5
+MAX_EXHAUSTED_SHARE = 0.9
 MILLISECONDS = 1000
 
 
@@ -46,7 +49,7 @@ def away_exposure(
     window: Window | None = None,
     joined: FollowedVisits | None = None,
 ) -> CensoredDurations:
-    """Return when each worker could have come back, and when they did.
+    """Return the times at risk of coming back, from follows, visits and prompts.
 
     A visit ends a time away if it begins after the follow does: the visit in which somebody enrols is a session, but
     nobody came back for it. A visit that a prompt brought ends none either: the time is cut at the last prompt before it.
@@ -125,7 +128,7 @@ def away_exposure(
 def session_exposure(
     tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker", joined: FollowedVisits | None = None
 ) -> CensoredDurations:
-    """Return when each worker was in a stream and could have left, and when they did.
+    """Return the times at risk of leaving, from visits.
 
     Complete are visits that ended ``left`` or ``idle``. Where nothing was left to read (``exhausted``), where events
     just stop (``lost``) and at the end of the study the session was cut: it would have been longer.
@@ -180,7 +183,7 @@ def session_exposure(
 
 
 def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Window | None) -> None:
-    """Raise where the tables do not say who was watched, and how long."""
+    """Raise if the tables do not say who was watched, and how long."""
     if "visits" not in tables:
         raise NotIdentifiedError("there is no table visits")
     if "follows" not in tables and inclusion == "all_enrolled":
@@ -195,22 +198,25 @@ def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, win
 
 
 def _exhausted_share(stays: VisitTimes, counted: Bools) -> float:
-    """Return which share of the visits that count the material ended, if the rest can tell how long people stay."""
+    """Return the share of visits that ended because the material was read.
+
+    Of those that count, if the rest can tell how long people stay.
+    """
     if not len(stays):
         raise NotIdentifiedError("every visit lies before its follow began or after it ended")
     if not counted.any():
         raise NotIdentifiedError(f"all {len(stays)} visits were cut as soon as they began")
     share = float(stays.exhausted[counted].mean())
-    if share > MOST_EXHAUSTED:
+    if share > MAX_EXHAUSTED_SHARE:
         raise NotIdentifiedError(
-            f"{share:.0%} of the visits ended because nothing was left to read, so how long workers would have "
+            f"{percent(share)} of the visits ended because nothing was left to read, so how long workers would have "
             "stayed is unknown"
         )
     return share
 
 
 def _midnight(times: Ints) -> int:
-    """Return the last midnight (UTC) up to the first of these times."""
+    """Return the last midnight (UTC) before the first of these times."""
     day = round(DAY_SECONDS * MILLISECONDS)
     return int(times.min(initial=np.iinfo(np.int64).max)) // day * day
 
@@ -220,14 +226,17 @@ def _units(joined: FollowedVisits, unit: Unit) -> Indices:
 
 
 def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
-    """Return where each time away ended, at the visit or at the last prompt before one that was prompted, and how many prompts are missing."""
+    """Return the end of each time away, and the number of missing prompts.
+
+    It ends at the visit, or at the last prompt before a visit that was prompted.
+    """
     stays = joined.stays
     if not stays.prompted.any():
         return stays.start, 0
     share = float(stays.prompted.mean())
-    if share > MOST_PROMPTED:
+    if share > MAX_PROMPTED_SHARE:
         raise NotIdentifiedError(
-            f"{share:.0%} of the visits were brought by a reminder or an invitation: they say when it was sent, "
+            f"{percent(share)} of the visits were brought by a reminder or an invitation: they say when it was sent, "
             "not when workers come by themselves"
         )
     sent = np.full(len(stays), np.iinfo(np.int64).min)
@@ -238,7 +247,7 @@ def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | Non
 
 
 def _tails(joined: FollowedVisits, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
-    """Return since when and until when each follow's last time away was watched."""
+    """Return begin and end of each follow's last watched time away."""
     follows, last = joined.follows, joined.stays.is_last
     left = follows.start.copy()
     left[joined.stays.follow[last]] = joined.stays.end[last]

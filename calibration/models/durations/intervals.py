@@ -1,4 +1,4 @@
-"""How far M, S and the quantiles of the workers' means may be off: the profile likelihood, always.
+"""Profile-likelihood intervals of M, S and quantiles of the workers' means.
 
 `WorkerBootstrap` stands beside it, for who asks for resamples. Both are of (n, T) of each worker. The working scale of all
 parameters is the logarithm. S may be 0, where its logarithm is not; intervals then begin at 0.
@@ -18,8 +18,8 @@ from calibration.inference.uncertainty import Interval, Replicates, Scale
 from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.likelihood import expansion_per_person
 from calibration.models.durations.maximum import (
-    LEAST_LOG_SIGMA,
-    MOST_LOG_SIGMA,
+    MAX_LOG_SIGMA,
+    MIN_LOG_SIGMA,
     QUANTILES,
     DurationMaximum,
     MeanCurve,
@@ -34,17 +34,20 @@ from calibration.models.durations.maximum import (
 from metrics.arrays import Floats
 
 FURTHEST = math.log(1e3)
-"""An end further from the estimate than this factor is open."""
-MOST_TRIALS = 60
+"""Largest ratio of an interval's end to the estimate; further ends are open."""
+MAX_TRIALS = 60
 ACCURACY = 1e-4
 GRID = 121
-MOST_LOG = 700.0
-"""Beyond it exp leaves the range of numbers; draws from two or three workers may go there."""
+MAX_LOG = 700.0
+"""Largest logarithm of a draw; beyond it exp overflows.
+
+Draws from two or three workers may go there.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DurationProfile:
-    """Profile likelihood of M, S, and the median and quartiles of the workers' means.
+    """Profile likelihood of M, S, median and quartiles of the workers' means.
 
     {x : 2 (l_max - l(x)) <= t_df^2}, l(x) the largest log-likelihood with M (or another) = x; Student's t instead of the
     normal quantile because workers may be few.
@@ -67,20 +70,26 @@ class DurationProfile:
 
     @cached_property
     def cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms: of the maximum, or of the draws where S may well be 0."""
+        """Covariance of the logarithms, (5, 5).
+
+        Of the maximum, or of the draws where S may well be 0.
+        """
         if self.top.sigma and np.all(np.linalg.eigvalsh(-self.top.top.hessian) > 0) and not self._may_be_zero:
             return self.top.log_cov
         draws = np.log(self.draws(10_000, np.random.default_rng(1)))
         return np.asarray(np.cov(draws, rowvar=False), dtype=np.float64)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return an interval of each; an end is open where the likelihood never falls far enough."""
+        """Return an interval of each parameter.
+
+        An end is open where the likelihood never falls far enough.
+        """
         if level not in self._known:
             self._known[level] = self._intervals(float(stdtrit(self.df, (1 + level) / 2)))
         return self._known[level]
 
     def _intervals(self, reach: float) -> tuple[Interval, ...]:
-        log_sd = self.top.mu + (math.log(self.top.sd / self.top.mean) if self.top.sigma else LEAST_LOG_SIGMA)
+        log_sd = self.top.mu + (math.log(self.top.sd / self.top.mean) if self.top.sigma else MIN_LOG_SIGMA)
         mean = self._ends(MeanCurve(), math.log(self.top.mean), reach)
         low, high = self._ends(SdCurve(), log_sd + self.top.sigma**2 / 2, reach)
         quantiles = (
@@ -90,7 +99,7 @@ class DurationProfile:
         return mean, (0.0 if self._drop_at_zero <= reach**2 else low, high), *quantiles
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 5) draws that agree with the intervals.
+        """Draw from a law that agrees with the intervals, (n, 5).
 
         The signed root of the drop of sigma's profile is a draw from Student's t; given sigma, mu is normal around its best
         value there. A root below the one of sigma = 0 is a population without spread.
@@ -105,12 +114,12 @@ class DurationProfile:
         log_sd = log_mean + np.log(np.expm1(np.exp(2 * drawn))) / 2
         quantiles = (log_median + place * np.exp(drawn) for place in QUANTILES)
         logs = np.stack([log_mean, log_sd, *quantiles], axis=1)
-        return np.asarray(np.exp(np.clip(logs, -MOST_LOG, MOST_LOG)), dtype=np.float64)
+        return np.asarray(np.exp(np.clip(logs, -MAX_LOG, MAX_LOG)), dtype=np.float64)
 
     @cached_property
     def _drop_at_zero(self) -> float:
-        """2 (l_max - l) where everybody has the same mean."""
-        return 2 * (self.top.top.loglik - given_sigma(self.totals, LEAST_LOG_SIGMA, self.top.mu)[0])
+        """Return 2 (l_max - l) where everybody has the same mean."""
+        return 2 * (self.top.top.loglik - given_sigma(self.totals, MIN_LOG_SIGMA, self.top.mu)[0])
 
     @property
     def _may_be_zero(self) -> bool:
@@ -118,12 +127,15 @@ class DurationProfile:
 
     @cached_property
     def _ridge(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Log sigma on a grid, and there 2 (l_max - l), the best mu, its standard error."""
+        """Return a grid of log sigma, with 2 (l_max - l), the best mu and its error there.
+
+        The error is a standard error.
+        """
         sure = (
             math.sqrt(max(float(np.linalg.pinv(-self.top.top.hessian)[1, 1]), 0.0)) if self.top.sigma else 5.0
         )
-        low = max(LEAST_LOG_SIGMA, self.top.log_sigma - 8 * sure)
-        high = min(MOST_LOG_SIGMA, self.top.log_sigma + 8 * sure)
+        low = max(MIN_LOG_SIGMA, self.top.log_sigma - 8 * sure)
+        high = min(MAX_LOG_SIGMA, self.top.log_sigma + 8 * sure)
         log_sigmas = np.linspace(low, high, GRID)
         rows, mu = [], self.top.mu
         for log_sigma in log_sigmas:
@@ -137,14 +149,17 @@ class DurationProfile:
         return ends[0], ends[1]
 
     def _end(self, curve: ParameterCurve, estimate: float, sign: int, reach: float) -> float | None:
-        """Return where the root of the drop crosses ``reach``: bracketed by growing steps, then regula falsi."""
+        """Return where the root of the drop crosses ``reach``.
+
+        It is bracketed by growing steps, then found by regula falsi.
+        """
         inside, at_inside, log_sigma = 0.0, 0.0, self.top.log_sigma
         outside, at_outside = math.inf, math.inf
         trial, slope = self._first_step(curve, reach)
         before = 0.0
-        for _ in range(MOST_TRIALS):
+        for _ in range(MAX_TRIALS):
             guess = log_sigma + slope * sign * (trial - before)
-            guess = min(max(guess, LEAST_LOG_SIGMA), MOST_LOG_SIGMA)
+            guess = min(max(guess, MIN_LOG_SIGMA), MAX_LOG_SIGMA)
             there = along(self.totals, curve, estimate + sign * trial, guess)
             root = math.sqrt(max(2 * (self.top.top.loglik - there.top.loglik), 0.0))
             log_sigma, before = there.log_sigma, trial
@@ -155,7 +170,7 @@ class DurationProfile:
             else:
                 outside, at_outside = trial, root
             if math.isinf(outside):
-                if trial > FURTHEST or there.log_sigma >= MOST_LOG_SIGMA:
+                if trial > FURTHEST or there.log_sigma >= MAX_LOG_SIGMA:
                     return None
                 trial = 2 * trial if root < reach / 2 else trial * (1.02 * reach / root)
                 continue
@@ -166,7 +181,10 @@ class DurationProfile:
         return None
 
     def _first_step(self, curve: ParameterCurve, reach: float) -> tuple[float, float]:
-        """Return a first guess of the distance to an end, and of how log sigma changes on the way there."""
+        """Return a first guess of the distance to an end, and the slope of log sigma.
+
+        It is how log sigma changes on the way there.
+        """
         if not self.top.sigma:
             return 0.5, 0.0
         row = np.array([1.0, curve.shift(self.top.log_sigma)[1]])
@@ -179,7 +197,7 @@ class DurationProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerBootstrap:
-    """Workers drawn with replacement and the model fitted anew; made when it is first asked for.
+    """Bootstrap over workers with the model refitted, computed on first use.
 
     Where most resamples cannot be fitted, draws by the profile stand in for them.
 
@@ -199,17 +217,20 @@ class WorkerBootstrap:
 
     @property
     def cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms over the resamples."""
+        """Covariance of the logarithms over the resamples, (5, 5)."""
         return self._replicates.cov
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Percentiles, moved outwards as few workers ask; that of S begins at 0 where resamples have no spread."""
+        """Return percentile intervals, widened for few workers.
+
+        That of S begins at 0 where resamples have no spread.
+        """
         mean, (low, high), *quantiles = self._replicates.intervals(level)
-        least = math.exp(LEAST_LOG_SIGMA) * self.top.mean
+        least = math.exp(MIN_LOG_SIGMA) * self.top.mean
         return mean, (0.0 if low is not None and low < 2 * least else low, high), *quantiles
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Replicates drawn with replacement."""
+        """Draw replicates with replacement."""
         return self._replicates.draws(n, rng)
 
     @cached_property
@@ -221,7 +242,10 @@ class WorkerBootstrap:
         return Replicates(values=values, scale=self.scale, clusters=len(self.totals))
 
     def _refits(self) -> Iterator[Floats]:
-        """Yield the logarithms of every resample that tells them; S is at least a thousandth of M."""
+        """Yield the logarithms of each resample that identifies them.
+
+        S is at least a thousandth of M.
+        """
         rng = np.random.default_rng(self.seed)
         start = (self.top.mu, max(self.top.log_sigma, math.log(0.1)))
         known = expansion_per_person(self.totals, *start)
@@ -230,4 +254,4 @@ class WorkerBootstrap:
                 fit = maximum(self.totals, counts, start, known)
             except NotIdentifiedError:
                 continue
-            yield log_normal_values(fit.mu, max(fit.sigma, math.exp(LEAST_LOG_SIGMA)))
+            yield log_normal_values(fit.mu, max(fit.sigma, math.exp(MIN_LOG_SIGMA)))

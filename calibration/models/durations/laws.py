@@ -1,4 +1,4 @@
-"""Laws beside the paper's: a law at its maximum with its errors, laws of the workers' means on a grid, and gamma rates.
+"""Other laws of the workers' means on a grid, their maxima, and gamma rates.
 
 Errors are those of the sandwich over workers, so they hold also where the law within workers is another. Derivatives are
 by differences: there are two to four parameters.
@@ -30,14 +30,14 @@ ANYWHERE = (-1e3, 1e3)
 """Bounds of the logarithm of a time."""
 SPREADS = (math.log(0.1), math.log(4.0))
 """Bounds of log sigma."""
-LEAST_SPREAD = 0.2
-"""No search begins at a smaller sigma."""
+MIN_SPREAD = 0.2
+"""Smallest sigma at which a search begins."""
 MeanGrid: TypeAlias = tuple[Floats, Floats]
-"""Logs of means (g,), the share of people there (g,)."""
+"""Logs of means (g,), and the share of people at each (g,)."""
 Density: TypeAlias = Callable[[Floats, Floats], Floats]
-"""Logs of means (g,), parameters (p,) -> logarithm of the density there, up to a constant."""
+"""Log density of log means (g,) at parameters (p,), up to a constant."""
 GAMMA = "gamma"
-_FINEST, _COARSEST, _MOST_NODES = 0.03, 0.1, 400
+_FINEST, _COARSEST, _MAX_NODES = 0.03, 0.1, 400
 _BELOW, _ABOVE = 3.0, 7.0
 TINY = 1e-300
 _GAMMA_SHAPE = (math.log(0.3), math.log(100.0))
@@ -46,7 +46,7 @@ _GAMMA_DRAWS = 20_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExtendedModel:
-    """One model at its maximum.
+    """Model at its maximum of likelihood.
 
     Attributes
     ----------
@@ -73,16 +73,18 @@ class ExtendedModel:
 
     @property
     def n_free(self) -> int:
-        """How many numbers were fitted."""
+        """Number of fitted parameters."""
         return len(self.point)
 
     @property
     def aic(self) -> float:
-        """2 n_free - 2 loglik."""
+        """Akaike's criterion, 2 n_free - 2 loglik."""
         return 2 * self.n_free - 2 * self.loglik
 
     def error(self, most_df: float = math.inf) -> Uncertainty | None:
-        """Return the errors of the logarithms of its values; None where they cannot be told.
+        """Return the errors of the logarithms of its values, or None.
+
+        None where they cannot be told.
 
         Parameters
         ----------
@@ -103,7 +105,10 @@ class ExtendedModel:
 
     @cached_property
     def cov(self) -> Floats | None:
-        """The (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
+        """Covariance of its own parameters by the sandwich over workers, (p, p).
+
+        None where the likelihood has no maximum inside.
+        """
         scores = self.scores or self._scores_by_difference()
         second = -by_difference(lambda at: scores(at).sum(axis=0), self.point)
         information = (second + second.T) / 2
@@ -130,7 +135,7 @@ def maximise_log_likelihood(
     bounds: Sequence[tuple[float, float]],
     rising: Callable[[Floats], tuple[Floats, Floats]] | None = None,
 ) -> tuple[Floats, float]:
-    """Return where the sum of log-likelihoods is highest, and how high.
+    """Return the maximum of a sum of log-likelihoods, and its value.
 
     Parameters
     ----------
@@ -166,13 +171,13 @@ def maximise_log_likelihood(
 
 
 def by_difference(of: Callable[[Floats], Floats], point: Floats) -> Floats:
-    """(k, p) derivatives of k values, by central differences."""
+    """Return derivatives of k values by central differences, (k, p)."""
     steps = _STEP * np.eye(len(point))
     return np.stack([(of(point + step) - of(point - step)) / (2 * _STEP) for step in steps], axis=1)
 
 
 def law_values(log_mean: Floats, share: Floats) -> Floats:
-    """(5,) logarithms of M, S, median and quartiles of a law on a grid."""
+    """Return log M, S, median and quartiles of a law on a grid, (5,)."""
     mean = np.exp(log_mean)
     first = float(share @ mean)
     second = float(share @ (mean / first - 1) ** 2)
@@ -188,7 +193,10 @@ def law_values(log_mean: Floats, share: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Logs of means (g,), and for each worker the likelihood there (u, g), divided by its largest (log: (u,))."""
+    """Logs of means (g,), with each worker's relative likelihood there (u, g).
+
+    Divided by its largest (log: (u,)).
+    """
 
     log_mean: Floats
     kernel: Floats
@@ -196,33 +204,39 @@ class Grid:
 
     @classmethod
     def of(cls, totals: WorkerTotals) -> "Grid":
-        """Make the grid that suits n and T: fine enough for whoever came most often."""
+        """Make a grid that suits n and T, fine enough for the most frequent worker."""
         log_mean = grid_points(totals)
         exponent = -totals.events[:, None] * log_mean - totals.seconds[:, None] * np.exp(-log_mean)
         most = exponent.max(axis=1)
         return cls(log_mean, np.exp(exponent - most[:, None]), most)
 
     def log_likelihoods(self, density: Density, point: Floats) -> Floats:
-        """(u,) log-likelihoods."""
+        """Return each worker's log-likelihood, (u,)."""
         return np.log(np.maximum(self.kernel @ masses(self.log_mean, density, point), TINY)) + self.log_most
 
     def rising(self, density: Density, point: Floats) -> tuple[Floats, Floats]:
-        """Return `each`, and the (p,) derivatives of its sum: differences are taken of the masses, which are few."""
+        """Return `log_likelihoods`, and the derivatives of their sum, (p,).
+
+        Differences are taken of the masses, which are few.
+        """
         likelihood = np.maximum(self.kernel @ masses(self.log_mean, density, point), TINY)
         slopes = by_difference(lambda at: masses(self.log_mean, density, at), point)
         return np.log(likelihood) + self.log_most, (1 / likelihood) @ self.kernel @ slopes
 
 
 def grid_points(totals: WorkerTotals) -> Floats:
-    """(g,) logs of means: from below the shortest mean that anybody shows to far above the longest time."""
+    """Return logs of means that span the data, (g,).
+
+    From below the shortest mean that anybody shows to far above the longest time.
+    """
     low = float(np.log(totals.seconds / (totals.events + 1)).min()) - _BELOW
     high = float(np.log(totals.seconds).max()) + _ABOVE
     apart = min(max(1.2 / math.sqrt(max(float(totals.events.max()), 1.0)), _FINEST), _COARSEST)
-    return np.linspace(low, high, min(int((high - low) / apart) + 1, _MOST_NODES))
+    return np.linspace(low, high, min(int((high - low) / apart) + 1, _MAX_NODES))
 
 
 def masses(log_mean: Floats, density: Density, point: Floats) -> Floats:
-    """(g,) masses that add up to 1."""
+    """Return masses on the grid that add up to 1, (g,)."""
     logs = density(log_mean, point)
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum(), dtype=np.float64)
@@ -236,7 +250,10 @@ def fit_on_grid(
     bounds: Sequence[tuple[float, float]],
     near: Floats | float = 1.0,
 ) -> ExtendedModel:
-    """Fit a law of the workers' means; its values are of what is ``near`` of it, (g,) 0 or 1."""
+    """Fit a law of the workers' means, with the values of its part ``near``.
+
+    (g,) 0 or 1.
+    """
     each = partial(grid.log_likelihoods, density)
     point, loglik = maximise_log_likelihood(each, start, bounds, partial(grid.rising, density))
 
@@ -248,7 +265,9 @@ def fit_on_grid(
 
 
 def gamma_log_likelihoods(totals: WorkerTotals, log_rate: float, shape: float) -> Floats:
-    """(u,) log-likelihoods where 1 / A ~ Gamma(a, rate b seconds), in closed form: a negative binomial number of events.
+    """Return log-likelihoods for gamma rates of return, (u,), in closed form.
+
+    1 / A ~ Gamma(a, rate b seconds): a negative binomial number of events.
 
     l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T),    less log(1 - (b / (b + tau))^a) where one event must be seen
     """
@@ -261,7 +280,9 @@ def gamma_log_likelihoods(totals: WorkerTotals, log_rate: float, shape: float) -
 
 
 def gamma_values(point: Floats) -> Floats:
-    """(..., 5) logarithms of M, S, median and quartiles of the means where rates are gamma: (..., 2) log b, log a.
+    """Return log M, S, median and quartiles of means under gamma rates, (..., 5).
+
+    From (..., 2) log b, log a.
 
     M = b / (a - 1), infinite up to a = 1; S = M / sqrt(a - 2), infinite up to a = 2.
     """
@@ -274,12 +295,15 @@ def gamma_values(point: Floats) -> Floats:
 
 
 def gamma_rates(totals: WorkerTotals, optimum: DurationMaximum) -> ExtendedModel:
-    """Fit gamma rates, so that the means have a power tail: log b, log a; ``optimum`` is where the search begins."""
+    """Fit gamma rates log b and log a, so that the means have a power tail.
+
+    ``optimum`` is where the search begins.
+    """
 
     def each(point: Floats) -> Floats:
         return gamma_log_likelihoods(totals, float(point[0]), math.exp(point[1]))
 
-    shape = max(optimum.sigma, LEAST_SPREAD) ** -2 + 0.5
+    shape = max(optimum.sigma, MIN_SPREAD) ** -2 + 0.5
     point, loglik = maximise_log_likelihood(
         each, (optimum.mu + math.log(shape), math.log(shape)), (ANYWHERE, _GAMMA_SHAPE)
     )
@@ -288,7 +312,9 @@ def gamma_rates(totals: WorkerTotals, optimum: DurationMaximum) -> ExtendedModel
 
 @dataclass(frozen=True, kw_only=True)
 class GammaError:
-    """How far M, S and the quantiles of gamma rates may be off: percentiles over draws of (log b, log a).
+    """Uncertainty of M, S and quantiles under gamma rates, from draws.
+
+    Percentiles over draws of (log b, log a).
 
     M and S go to infinity within the draws, where no symmetric error says anything; an end there is open.
 
@@ -307,19 +333,22 @@ class GammaError:
 
     @property
     def cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms by the delta method; nan for what is infinite."""
+        """Covariance of the logarithms by the delta method, (5, 5).
+
+        nan for what is infinite.
+        """
         with np.errstate(invalid="ignore"):
             slopes = by_difference(gamma_values, self.point)
             return np.asarray(slopes @ self.own_cov @ slopes.T)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Percentiles of the draws."""
+        """Return percentiles of the draws."""
         tail = (1 - level) / 2
         ends = np.quantile(self._sample, [tail, 1 - tail], axis=0, method="inverted_cdf")
         return tuple((finite_or_none(low), finite_or_none(high)) for low, high in ends.T.tolist())
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 5) draws, multivariate t of the law's own parameters."""
+        """Draw multivariate t values of the law's own parameters, (n, 5)."""
         wide = np.sqrt(self.df / rng.chisquare(self.df, n))[:, None]
         own = self.point + wide * rng.multivariate_normal(np.zeros(2), self.own_cov, size=n)
         with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""The likelihood of durations whose mean differs between people.
+"""Likelihood of durations whose mean differs between people.
 
 Exponential within a person, log-normal between:
 
@@ -22,16 +22,22 @@ from calibration.models.durations.exposure import WorkerTotals
 from metrics.arrays import Floats
 
 NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
-"""Up to which sigma how many nodes; the error of a person's log-likelihood is then below 1e-6 up to a sigma of 3."""
+"""Number of nodes up to each sigma.
+
+The error of a person's log-likelihood is then below 1e-6 up to a sigma of 3.
+"""
 BLOCK = 1024
-"""People at once: their nodes fit a processor's cache."""
-LEAST_SEEN = 1e-12
-"""Where the search passes through populations of which hardly anybody would be seen, it stays finite."""
+"""Number of people computed at once, whose nodes fit a processor's cache."""
+MIN_SEEN_PROBABILITY = 1e-12
+"""Smallest probability to be seen, which keeps the search finite.
+
+It may pass through populations of which hardly anybody would be seen.
+"""
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
 class LogLikelihoodExpansion(NamedTuple):
-    """A log-likelihood, its gradient (2,) and Hessian (2, 2) in (mu, log sigma)."""
+    """Log-likelihood with gradient (2,) and Hessian (2, 2) in (mu, log sigma)."""
 
     loglik: float
     gradient: Floats
@@ -39,7 +45,10 @@ class LogLikelihoodExpansion(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """log L (u,), and nodes z = (theta - mu) / sigma with weights (k, u) that make up each person's posterior."""
+    """Log-likelihoods (u,), with nodes and weights of each person's posterior (k, u).
+
+    Nodes are z = (theta - mu) / sigma.
+    """
 
     loglik: Floats
     z: Floats
@@ -47,7 +56,10 @@ class Posterior(NamedTuple):
 
 
 def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Posterior:
-    """Return each person's log-likelihood and posterior, see `posterior_moments`."""
+    """Return each person's log-likelihood and posterior.
+
+    See `posterior_moments`.
+    """
     rule, there = _rule(sigma), _integrand(events, seconds, mu, sigma)
     weights = there.values * rule.powers[0][:, None]
     total = weights.sum(axis=0)
@@ -58,7 +70,10 @@ def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Poste
 
 
 class Moments(NamedTuple):
-    """log L (u,), z = (theta - mu) / sigma at each person's mode (u,), and the posterior means of its distance from there, its square ... (m, u)."""
+    """Log-likelihoods (u,), posterior modes z (u,) and moments around them (m, u).
+
+    z = (theta - mu) / sigma; the moments are means of the distance from the mode, its square ...
+    """
 
     loglik: Floats
     mode: Floats
@@ -66,17 +81,17 @@ class Moments(NamedTuple):
 
     @property
     def mean(self) -> Floats:
-        """E z, (u,)."""
+        """Posterior mean of z, (u,)."""
         return np.asarray(self.mode + self.beside[0])
 
     @property
     def square(self) -> Floats:
-        """E z^2, (u,)."""
+        """Posterior mean of z^2, (u,)."""
         return np.asarray(self.mode * (self.mode + 2 * self.beside[0]) + self.beside[1])
 
 
 def posterior_moments(events: Floats, seconds: Floats, mu: float, sigma: float, highest: int) -> Moments:
-    """Return each person's log-likelihood and the first ``maximise_log_likelihood`` moments of the posterior.
+    """Return each person's log-likelihood and first ``highest`` posterior moments.
 
     log L = log INT exp(-n theta - T e^-theta) N(theta; mu, sigma^2) d theta
 
@@ -90,7 +105,11 @@ def posterior_moments(events: Floats, seconds: Floats, mu: float, sigma: float, 
 
 
 class _Integrand(NamedTuple):
-    """z at the mode (u,), the distance of node 1 from there (u,), what the integral over z is a multiple of (k, u), and its logarithm (u,)."""
+    """Integrand of each person's likelihood at nodes around its mode.
+
+    z at the mode (u,), the distance of node 1 from there (u,), what the integral over z is a multiple of (k, u), and its logarithm
+    (u,).
+    """
 
     z: Floats
     scale: Floats
@@ -122,7 +141,7 @@ def _integrand(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Int
 
 
 class _Rule(NamedTuple):
-    """Gauss-Hermite's nodes x as 1, x and x^2 (k, 3), and weights w as w, w x ... w x^4 (5, k)."""
+    """Gauss-Hermite nodes as 1, x, x^2 (k, 3), and weights as w ... w x^4 (5, k)."""
 
     quadratic: Floats
     powers: Floats
@@ -139,7 +158,7 @@ def _gauss_hermite(count: int) -> _Rule:
 
 
 def log_likelihoods(totals: WorkerTotals, mu: float, sigma: float) -> Floats:
-    """(u,) log-likelihood of each person, without the term of a zero truncation."""
+    """Return each person's log-likelihood without zero truncation, (u,)."""
     pieces = [
         posterior_moments(
             totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, sigma, 0
@@ -180,7 +199,10 @@ def expansion(
 
 
 class PersonExpansion(NamedTuple):
-    """As `LogLikelihoodExpansion`, with a last axis of people."""
+    """Expansion of each person's log-likelihood, with a last axis of people.
+
+    As `LogLikelihoodExpansion`.
+    """
 
     loglik: Floats
     gradient: Floats
@@ -188,7 +210,10 @@ class PersonExpansion(NamedTuple):
 
 
 def expansion_per_person(totals: WorkerTotals, mu: float, log_sigma: float) -> Sequence[PersonExpansion]:
-    """Return what each person adds, `BLOCK` people after the other, without the term of a zero truncation."""
+    """Return each person's expansion without zero truncation.
+
+    `BLOCK` people after the other.
+    """
     return tuple(
         _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma)
         for at in range(0, len(totals), BLOCK)
@@ -228,7 +253,7 @@ def _truncated(
     times, which = np.unique(tau[finite], return_inverse=True)
     counted = np.bincount(which, weights[finite])
     none = _each(np.zeros(len(times)), times, mu, log_sigma)
-    seen = np.maximum(-np.expm1(none.loglik), LEAST_SEEN)
+    seen = np.maximum(-np.expm1(none.loglik), MIN_SEEN_PROBABILITY)
     odds = np.exp(none.loglik) / seen
     outer = none.gradient[:, None] * none.gradient
     hessian = odds * (none.hessian + outer * (1 + odds))

@@ -1,4 +1,4 @@
-"""Where the likelihood of durations is largest, over everything or along a curve; what M and S are there.
+"""Maximum of the likelihood of durations, overall or along a curve.
 
 The search runs over mu and log sigma. What people read is M and S of the log-normal law of the personal means:
 
@@ -20,13 +20,13 @@ from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.likelihood import LogLikelihoodExpansion, PersonExpansion, expansion
 from metrics.arrays import Floats
 
-LEAST_LOG_SIGMA = math.log(1e-3)
-MOST_LOG_SIGMA = math.log(4.0)
+MIN_LOG_SIGMA = math.log(1e-3)
+MAX_LOG_SIGMA = math.log(4.0)
 LONGEST_STEP = 2.0
 QUARTILE = 0.6744897501960817
 QUANTILES = (0.0, -QUARTILE, QUARTILE)
-"""Where the median and the quartiles of a standard normal law are."""
-_LEAST, _MOST = np.array([-np.inf, LEAST_LOG_SIGMA]), np.array([np.inf, MOST_LOG_SIGMA])
+"""Median and quartiles of the standard normal law."""
+_LOWER_BOUNDS, _UPPER_BOUNDS = np.array([-np.inf, MIN_LOG_SIGMA]), np.array([np.inf, MAX_LOG_SIGMA])
 _RULE = StoppingRule(least_promise=1e-11, most_steps=200)
 _RULE_ALONG = StoppingRule(least_promise=1e-9, most_steps=200)
 _RULE_IN_MU = StoppingRule(least_promise=1e-7, least_gain=-math.inf, most_steps=50, slack=1e-12)
@@ -34,7 +34,7 @@ _RULE_IN_MU = StoppingRule(least_promise=1e-7, least_gain=-math.inf, most_steps=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DurationMaximum:
-    """The top of the likelihood.
+    """Maximum of the likelihood of durations, with its curvature.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class DurationMaximum:
 
     @property
     def sigma(self) -> float:
-        """The spread, 0 at the lower bound."""
-        return 0.0 if self.log_sigma <= LEAST_LOG_SIGMA else math.exp(self.log_sigma)
+        """Spread sigma, 0 at the lower bound."""
+        return 0.0 if self.log_sigma <= MIN_LOG_SIGMA else math.exp(self.log_sigma)
 
     @property
     def mean(self) -> float:
@@ -65,7 +65,7 @@ class DurationMaximum:
 
     @property
     def log_cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms of M, S, median and quartiles, by the delta method."""
+        """Covariance of log M, S, median and quartiles, (5, 5), by the delta method."""
         quantiles = [[1.0, place * self.sigma] for place in QUANTILES]
         jacobian = np.vstack([log_jacobian(self.log_sigma), quantiles])
         return np.asarray(jacobian @ np.linalg.inv(-self.top.hessian) @ jacobian.T, dtype=np.float64)
@@ -83,7 +83,9 @@ def maximum(
     start: tuple[float, float] | None = None,
     known: Sequence[PersonExpansion] | None = None,
 ) -> DurationMaximum:
-    """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
+    """Maximise the likelihood by Newton steps, shortened until they climb.
+
+    The steps are on the absolute curvature.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def maximum(
     def look(at: Floats) -> LogLikelihoodExpansion:
         return expansion(totals, at[0], at[1], weights, known if at is begin else None)
 
-    optimum = maximise_newton(look, begin, _step, _RULE, (_LEAST, _MOST))
+    optimum = maximise_newton(look, begin, _step, _RULE, (_LOWER_BOUNDS, _UPPER_BOUNDS))
     if not optimum.arrived:
         raise NotIdentifiedError(
             "the search for the likeliest distribution does not end; look for impossible durations"
@@ -116,7 +118,7 @@ def maximum(
 
 
 def moments(totals: WorkerTotals, weights: Floats | None = None) -> tuple[float, float]:
-    """Return mu and log sigma by the moments of counts, a start for the search.
+    """Return mu and log sigma by moments of counts, to start the search.
 
     r1 = sum n / sum T,  r2 = sum n (n - 1) / sum T^2,  sigma^2 = log(r2 / r1^2),  mu = -log r1 + sigma^2 / 2
     """
@@ -130,12 +132,14 @@ def moments(totals: WorkerTotals, weights: Floats | None = None) -> tuple[float,
 
 
 def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
-    """Return the step on the absolute curvature and what it promises; along mu only where sigma would leave its bounds.
+    """Return the step on the absolute curvature, and the gain that it promises.
+
+    Along mu only where sigma would leave its bounds.
 
     What it promises is taken relative to the log-likelihood, of which rounding leaves that much.
     """
-    leaves = (point[1] <= LEAST_LOG_SIGMA and here.gradient[1] < 0) or (
-        point[1] >= MOST_LOG_SIGMA and here.gradient[1] > 0
+    leaves = (point[1] <= MIN_LOG_SIGMA and here.gradient[1] < 0) or (
+        point[1] >= MAX_LOG_SIGMA and here.gradient[1] > 0
     )
     free = 1 if leaves else 2
     gradient, hessian = here.gradient[:free], here.hessian[:free, :free]
@@ -148,7 +152,7 @@ def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
 
 
 def _checked(found: DurationMaximum) -> DurationMaximum:
-    if found.log_sigma >= MOST_LOG_SIGMA:
+    if found.log_sigma >= MAX_LOG_SIGMA:
         raise NotIdentifiedError(
             "the workers differ beyond any log-normal distribution (its sigma would exceed 4): "
             "too few durations, or times in different units"
@@ -159,7 +163,10 @@ def _checked(found: DurationMaximum) -> DurationMaximum:
 
 
 def log_normal_values(mu: float, sigma: float) -> Floats:
-    """(5,) logarithms of M, S, median and quartiles of a log-normal law; that of S is -inf without spread."""
+    """Return log M, S, median and quartiles of a log-normal law, (5,).
+
+    That of S is -inf without spread.
+    """
     variance = min(sigma * sigma, 700.0)
     log_mean = mu + variance / 2
     log_sd = log_mean + math.log(math.expm1(variance)) / 2 if variance else -math.inf
@@ -167,14 +174,17 @@ def log_normal_values(mu: float, sigma: float) -> Floats:
 
 
 class ParameterCurve(Protocol):
-    """All (mu, log sigma) at which one parameter has one value: mu = value - shift(log sigma)."""
+    """Curve of (mu, log sigma) on which one parameter has one value.
+
+    mu = value - shift(log sigma).
+    """
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
         """Return the shift with its first and second derivative."""
 
 
 class MeanCurve:
-    """log M is given: mu = log M - sigma^2 / 2."""
+    """Curve of a given log M: mu = log M - sigma^2 / 2."""
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
         """Return v / 2 and its derivatives in log sigma, v = sigma^2."""
@@ -183,7 +193,7 @@ class MeanCurve:
 
 
 class SdCurve:
-    """log S is given: mu = log S - sigma^2 / 2 - log(exp(sigma^2) - 1) / 2."""
+    """Curve of a given log S: mu = log S - sigma^2 / 2 - log(exp(sigma^2) - 1) / 2."""
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
         """Return v / 2 + log(e^v - 1) / 2 and its derivatives in log sigma, v = sigma^2."""
@@ -196,12 +206,15 @@ class SdCurve:
 
 @dataclass(frozen=True, slots=True)
 class QuantileCurve:
-    """The log of a quantile of the means is given: mu = log quantile - place sigma, place that of the standard normal law."""
+    """Curve of a given log quantile: mu = log quantile - z sigma.
+
+    z is that of the standard normal law.
+    """
 
     place: float
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
-        """Return place sigma and its derivatives in log sigma, which are the same."""
+        """Return z sigma and its derivatives in log sigma, which are the same."""
         value = self.place * math.exp(log_sigma)
         return value, value, value
 
@@ -230,14 +243,17 @@ def along(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: 
         np.array([log_sigma]),
         _step_along,
         _RULE_ALONG,
-        (_LEAST[1:], _MOST[1:]),
+        (_LOWER_BOUNDS[1:], _UPPER_BOUNDS[1:]),
     )
     found = float(optimum.point[0])
     return DurationMaximum(mu=value - curve.shift(found)[0], log_sigma=found, top=optimum.place.expansion)
 
 
 class _OnCurve(NamedTuple):
-    """The expansion at a point of a curve, and slope and bend of the log-likelihood along it."""
+    """Expansion at a point of a curve, with slope and bend along it.
+
+    Of the log-likelihood.
+    """
 
     expansion: LogLikelihoodExpansion
     slope: float
@@ -245,13 +261,13 @@ class _OnCurve(NamedTuple):
 
     @property
     def loglik(self) -> float:
-        """Log-likelihood."""
+        """Log-likelihood at the point."""
         return self.expansion.loglik
 
 
 def _step_along(point: Floats, here: _OnCurve) -> tuple[Floats, float]:
     whole = np.clip(here.slope / max(abs(here.bend), 1e-8), -LONGEST_STEP, LONGEST_STEP)
-    whole = np.clip(point + whole, LEAST_LOG_SIGMA, MOST_LOG_SIGMA) - point
+    whole = np.clip(point + whole, MIN_LOG_SIGMA, MAX_LOG_SIGMA) - point
     return whole, abs(here.slope * float(whole[0]))
 
 
@@ -265,7 +281,9 @@ def _on(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: fl
 
 
 def given_sigma(totals: WorkerTotals, log_sigma: float, mu: float) -> tuple[float, float, float]:
-    """Return the largest log-likelihood with this sigma, its mu, and the standard error of mu there.
+    """Return the largest log-likelihood with this sigma, its mu and mu's error there.
+
+    The error is a standard error.
 
     Parameters
     ----------

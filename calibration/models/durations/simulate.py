@@ -1,4 +1,6 @@
-"""A generator of follows, visits and prompts: workers of a known population follow streams, and studies disturb them.
+"""Simulator of follows, visits and prompts of workers of a known population.
+
+Studies disturb them.
 
 A worker has a mean time away A and a mean session length D, drawn once whatever the number of topics. A session that
 the follow's end cuts is in the tables with end_reason ``study_end``. The simulator of the MSU paper's authors does not
@@ -28,13 +30,13 @@ Within: TypeAlias = Literal["exponential", "weibull", "gamma", "log_normal"]
 ORIGIN = pd.Timestamp("2026-03-02T00:00:00Z")
 _DAY = 86400
 _BLOCK = 16
-_MOST_VISITS = 100_000
+_MAX_VISITS = 100_000
 _ANSWER_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationDesign:
-    """How a study watches its workers, and what disturbs it.
+    """Design of a study: observation of its workers, and disturbances.
 
     Attributes
     ----------
@@ -90,7 +92,10 @@ class ObservationDesign:
 
 
 class _Follows(NamedTuple):
-    """Who follows what, (f,) each; times in wall seconds since the study began, ``leaves`` silently or at inf."""
+    """Follows as columns, (f,) each, in wall seconds since the study began.
+
+    ``leaves`` silently or at inf.
+    """
 
     worker: Ints
     topic: Ints
@@ -101,7 +106,10 @@ class _Follows(NamedTuple):
 
 
 class _Sessions(NamedTuple):
-    """Sessions (s,) by follow and time; whether material ended them, a reminder began them."""
+    """Sessions by follow and time, (s,), with what began or ended them.
+
+    Whether material ended them, a reminder began them.
+    """
 
     follow: Ints
     start: Floats
@@ -211,7 +219,10 @@ def _sessions(
     diary: ObservationDesign,
     rng: np.random.Generator,
 ) -> _Sessions:
-    """Return every session that begins before its follow ends, and some more, a block of each follow at a time."""
+    """Return every session that begins before its follow ends, and some more.
+
+    A block of each follow at a time.
+    """
     at = follows.started.copy()
     nothing, nobody = np.zeros(0), np.zeros(0, dtype=np.intp)
     blocks = [_Sessions(nobody, nothing, nothing, nothing > 0, nothing > 0)]
@@ -233,7 +244,7 @@ def _sessions(
         blocks.append(_Sessions(follow, start, end, (material < wanted).ravel(), prompted.ravel()))
         at[going] = times[:, -1, 1]
         going = going[at[going] < follows.ended[going]]
-        if len(blocks) * _BLOCK > _MOST_VISITS:
+        if len(blocks) * _BLOCK > _MAX_VISITS:
             raise ValueError("a worker would make more than 100,000 visits; choose longer times away")
     sessions = _Sessions(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
     return sessions.where(np.argsort(sessions.follow, kind="stable"))
@@ -249,7 +260,7 @@ def _follow_table(follows: _Follows, sessions: _Sessions) -> pd.DataFrame:
 
 
 def _visit_table(follows: _Follows, first: _Sessions, last: _Sessions) -> pd.DataFrame:
-    """Return the visits, given their first and last sessions."""
+    """Return the table of visits, given their first and last sessions."""
     ended = follows.ended[last.follow]
     number = np.arange(len(first.follow)) - np.searchsorted(first.follow, first.follow) + 1
     rows = _named(follows, first.follow).assign(
@@ -263,7 +274,10 @@ def _visit_table(follows: _Follows, first: _Sessions, last: _Sessions) -> pd.Dat
 
 
 def _prompt_table(follows: _Follows, sessions: _Sessions, after: float) -> pd.DataFrame:
-    """Return the reminders: whenever nobody came for so long, after enrolment or a visit."""
+    """Return the table of reminders, sent after silences of a given length.
+
+    After enrolment or a visit.
+    """
     follow = np.concatenate([np.arange(len(follows.worker)), sessions.follow])
     since = np.concatenate([follows.started, sessions.end])
     order = np.lexsort((since, follow))
@@ -287,13 +301,16 @@ def _named(follows: _Follows, which: Ints) -> pd.DataFrame:
 
 
 def _times(seconds: Floats) -> pd.DatetimeIndex:
-    """Return wall times; rounded down to milliseconds, so that order is kept."""
+    """Return wall times rounded down to milliseconds, so that order is kept."""
     milliseconds = np.floor(seconds * 1000)
     return ORIGIN + pd.to_timedelta(milliseconds.astype(np.int64), unit="ms")
 
 
 def _typed(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Return rows with every column of the table in its type, unchecked: thousands of studies are drawn for a test."""
+    """Return rows with the table's columns and types, unchecked.
+
+    Thousands of studies are drawn for a test.
+    """
     return rows.reindex(columns=list(table.column_names)).astype(
         {c.name: DTYPES[c.kind] for c in table.columns}
     )
@@ -302,7 +319,7 @@ def _typed(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
 def simulate_totals(
     totals: WorkerTotals, mu: float, sigma: float, design: Design, rng: np.random.Generator
 ) -> WorkerTotals:
-    """Draw n given T (window) or T given n (count) of everybody under the model.
+    """Draw n given T (window) or T given n (count) of each worker under the model.
 
     With zero truncation, whoever would not have been seen is drawn again.
     """
@@ -326,7 +343,7 @@ def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) 
 
 
 class Refit(NamedTuple):
-    """A simulated study and its fit; None where it has none."""
+    """Simulated study and its fit, or None where it has none."""
 
     totals: WorkerTotals
     top: DurationMaximum | None
@@ -334,7 +351,7 @@ class Refit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Refits:
-    """Studies simulated under a fit, each fitted anew; all drawings of one fit share them.
+    """Studies simulated under a fit and refitted, shared by all plots of the fit.
 
     Attributes
     ----------
@@ -350,7 +367,7 @@ class Refits:
     _known: dict[tuple[int, int], tuple[Refit, ...]] = field(default_factory=dict, init=False)
 
     def of(self, studies: int, seed: int) -> tuple[Refit, ...]:
-        """Return so many studies and their fits."""
+        """Return a number of simulated studies with their fits."""
         if (studies, seed) not in self._known:
             self._known[studies, seed] = tuple(self._made(studies, np.random.default_rng(seed)))
         return self._known[studies, seed]

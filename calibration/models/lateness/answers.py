@@ -1,4 +1,7 @@
-"""Answers whether a late update was still of use, counted by worker, nugget, topic and lateness; nobody has a name in them."""
+"""Answers about late updates, counted by worker, nugget, topic and lateness.
+
+They say whether the update was still of use; nobody has a name in them.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -29,7 +32,7 @@ class AnswerCells:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LatenessCounts:
-    """Answers by worker and level.
+    """Answers by worker and level of lateness.
 
     Attributes
     ----------
@@ -48,31 +51,34 @@ class LatenessCounts:
 
     @property
     def workers(self) -> int:
-        """How many answered; of answers by other clusters how many of these there are."""
+        """Number of workers, or of other clusters that stand in their place."""
         return len(self.asked)
 
     @property
     def nuggets(self) -> int | None:
-        """How many nuggets were asked about; None where it is not known."""
+        """Number of nuggets asked about; None if unknown."""
         return None if self.cells is None else int(self.cells.nugget.max()) + 1
 
     @property
     def topics(self) -> int | None:
-        """How many topics were asked about; None where it is not known."""
+        """Number of topics asked about; None if unknown."""
         return None if self.cells is None else int(self.cells.topic.max()) + 1
 
     @property
     def total_asked(self) -> Floats:
-        """(k,) questions of all workers."""
+        """Questions of all workers by level, (k,)."""
         return np.asarray(self.asked.sum(axis=0))
 
     @property
     def total_useful(self) -> Floats:
-        """(k,) yeses of all workers."""
+        """Useful answers of all workers by level, (k,)."""
         return np.asarray(self.useful.sum(axis=0))
 
     def by(self, *ways: Ints) -> "LatenessCounts":
-        """Return the answers with a cluster in the place of each worker: of cells that share all their places in ``ways``."""
+        """Regroup the answers by other clusters in the place of workers.
+
+        Cells that share all their indices in ``ways`` are one cluster.
+        """
         cells = self._cells()
         _, cluster = np.unique(np.column_stack(ways), axis=0, return_inverse=True)
         question_counts, useful = (np.zeros((int(cluster.max()) + 1, len(self.level))) for _ in range(2))
@@ -82,29 +88,32 @@ class LatenessCounts:
 
     @property
     def worker_of_cells(self) -> Ints:
-        """(c,) worker of each cell."""
+        """Worker of each cell, (c,)."""
         return self._cells().worker
 
     @property
     def topic_of_cells(self) -> Ints:
-        """(c,) topic of each cell."""
+        """Topic of each cell, (c,)."""
         return self._cells().topic
 
     @property
     def shared_ways(self) -> tuple[Ints, ...]:
-        """Nugget and topic of each cell, (c,) each: those of which there are several, some asked of two workers."""
+        """Nugget and topic of each cell, (c,) each, where workers share them.
+
+        Those of which there are several, some asked of two workers.
+        """
         if self.cells is None:
             return ()
         return tuple(way for way in (self.cells.nugget, self.cells.topic) if self._shares(way))
 
     @property
     def by_nugget(self) -> "LatenessCounts | None":
-        """The same answers with a nugget in the place of each worker; None where no nugget was asked of two workers."""
+        """Answers regrouped by nugget; None where no two workers share a nugget."""
         cells = self.cells
         return None if cells is None or not self._shares(cells.nugget) else self.by(cells.nugget)
 
     def _shares(self, way: Ints) -> bool:
-        """Say whether two workers were asked about one cluster, and there is more than one."""
+        """Return whether there are several clusters, one of them asked of two workers."""
         cells = self._cells()
         couples = len(np.unique(np.column_stack([cells.worker, way]), axis=0))
         clusters = int(way.max()) + 1
@@ -116,7 +125,7 @@ class LatenessCounts:
         return self.cells
 
     def weighted(self, weight: Floats) -> "LatenessCounts":
-        """Return the answers, each worker's counted (w,) ``weight`` times."""
+        """Return the answers with each worker's counted ``weight`` times, (w,)."""
         cells = self.cells
         if cells is not None:
             own = weight[cells.worker][:, None]
@@ -125,7 +134,7 @@ class LatenessCounts:
         return replace(self, asked=self.asked * own, useful=self.useful * own, cells=cells)
 
     def of(self, workers: Ints) -> "LatenessCounts":
-        """Return the answers of some workers, at the levels that they were asked about."""
+        """Select the answers of some workers, at the levels that they were asked about."""
         asked_at = self.asked[workers].any(axis=0)
         cells = self.cells
         if cells is not None:
@@ -143,7 +152,7 @@ class LatenessCounts:
         return LatenessCounts(level=self.level[asked_at], asked=question_counts, useful=useful, cells=cells)
 
     def at(self, levels: slice) -> "LatenessCounts":
-        """Return the answers at some of the levels."""
+        """Select the answers at some of the levels."""
         cells = self.cells
         if cells is not None:
             cells = replace(cells, asked=cells.asked[:, levels], useful=cells.useful[:, levels])
@@ -169,7 +178,9 @@ def counted(
     nugget: Indices | None = None,
     topic: Indices | None = None,
 ) -> LatenessCounts:
-    """Count answers by worker, nugget and topic, numbers from 0, and level; (n,) each.
+    """Count answers by worker, nugget, topic and level; (n,) codes each.
+
+    Numbers count from 0.
 
     Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
     """

@@ -1,4 +1,6 @@
-"""The error of a lateness decay, clustered over workers, nuggets and topics, one-sided at 0 and 1.
+"""Error of a lateness decay, clustered over workers, nuggets and topics.
+
+One-sided at 0 and 1.
 
     V = V_worker + N + T,    N = (J_nugget - J_worker,nugget)+,    T = (J_topic - J_worker,topic - N)+
 
@@ -38,11 +40,11 @@ from calibration.models.lateness.likelihood import scores_and_information
 from metrics.arrays import Floats
 
 DECAY, P0, FLOOR = range(3)
-"""The places of the parameters."""
+"""Indices of the parameters."""
 
 
 class ClusteredError(NamedTuple):
-    """How far q parameters may be off.
+    """Clustered covariance of q parameters, with degrees of freedom.
 
     Attributes
     ----------
@@ -64,7 +66,9 @@ def clustered_error(
     floor: float = 0.0,
     moving: tuple[int, ...] = (DECAY, P0),
 ) -> ClusteredError:
-    """Return the error of those of (log L, log p0, f) that were fitted, for L > 0 and p0 < 1.
+    """Return the clustered error of the fitted ones of (log L, log p0, f).
+
+    For L > 0 and p0 < 1.
 
     Parameters
     ----------
@@ -99,14 +103,16 @@ def clustered_error(
 
 
 def of_both_parts(first: Floats, first_df: Floats, second: Floats, second_df: Floats) -> Floats:
-    """Return Satterthwaite's degrees of freedom of a variance that is the sum of two, (q,) each; of 0 the first."""
+    """Return Satterthwaite's degrees of freedom of a sum of two variances, (q,)."""
     df, spread = first_df.copy(), first**2 / first_df + second**2 / second_df
     np.divide((first + second) ** 2, spread, out=df, where=spread > 0)
     return df
 
 
 def _degrees(information: Floats, moved: int) -> Floats:
-    """Return how many clusters tell each parameter, less one: (c, q, q) -> (q,).
+    """Return the degrees of freedom of each parameter, (c, q, q) -> (q,).
+
+    How many clusters tell it, less one.
 
     A cluster whose own log p0 is moved by x moves the estimates by x y, y = I^-1 I_c e, so the degrees of freedom of Satterthwaite's kind are
     (sum y^2)^2 / sum y^4 - 1, and at least 1: updates in time of three nuggets tell p0 no better if ten others come late.
@@ -117,7 +123,9 @@ def _degrees(information: Floats, moved: int) -> Floats:
 
 
 def design_effect_in_time(counts: LatenessCounts) -> float:
-    """Return how many times larger the variance of the share of yeses in time is because workers, nuggets or topics differ, at least 1.
+    """Return the design effect of the share of useful updates in time, at least 1.
+
+    Because workers, nuggets or topics differ.
 
     w / (w - 1) sum_u (s_u - n_u p)^2 / (n p (1 - p)), u the workers or, if that is larger, the nuggets or the topics. Where all answers are the same it
     cannot be told, and each worker's (nugget's) answers are taken to be worth a single one.
@@ -136,12 +144,12 @@ def _effect_in_time(counts: LatenessCounts) -> float:
 
 
 _QUANTILES = 400
-"""Points of the distribution that draws at L = 0 are taken from."""
+"""Number of quantiles of the law that draws at L = 0 are taken from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayUncertainty:
-    """The error of (L, p0), honest at the edges.
+    """Uncertainty of (L, p0), one-sided at the edges.
 
     Attributes
     ----------
@@ -166,11 +174,11 @@ class DecayUncertainty:
 
     @property
     def scale(self) -> Scales:
-        """Logarithm and logit."""
+        """Working scales: logarithm and logit."""
         return (Scale.LOG, Scale.LOGIT)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Interval of L and of p0; one-sided at an edge."""
+        """Return intervals of L and of p0, one-sided at an edge."""
         return (self._decay_interval(level), self._p0_interval(level))
 
     def _decay_interval(self, level: float) -> Interval:
@@ -190,7 +198,10 @@ class DecayUncertainty:
         return float(low), float(high)
 
     def _bound_above_zero(self, tail: float) -> float:
-        """Return the L at which no late yes has probability ``tail``; 1 if even there it has more."""
+        """Return the L at which no late useful answer has probability ``tail``.
+
+        1 if even there it has more.
+        """
         late = self.level > 0
 
         def surplus(decay: float) -> float:
@@ -206,7 +217,10 @@ class DecayUncertainty:
         return float(np.exp(-reach))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 2) draws: normal on the working scales and cut at 1; at an edge what the one-sided bounds spread out."""
+        """Draw (L, p0) from normal laws on the working scales, cut at 1, (n, 2).
+
+        At an edge what the one-sided bounds spread out.
+        """
         cov = np.nan_to_num(self.cov)
         centre = [np.log(self.decay) if self.decay else 0.0, logit(self.p0) if self.p0 < 1 else 0.0]
         working = rng.multivariate_normal(centre, cov, size=n)

@@ -1,4 +1,4 @@
-"""Fit the decay of lateness from answers whether an update was still of use.
+"""Fit of the decay of lateness to answers about the use of updates.
 
 Rows in: table lateness (worker, topic, nugget, visits_late, useful). The law and its maximum are in `likelihood`, the interval in `error`.
 """
@@ -31,7 +31,7 @@ GREY = "0.35"
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LatenessFit(CalibrationResult):
-    """The fitted decay.
+    """Fitted decay of lateness.
 
     Attributes
     ----------
@@ -42,11 +42,13 @@ class LatenessFit(CalibrationResult):
     counts: LatenessCounts
 
     def plot_proportions(self, ax: "Axes", *, level: float = LEVEL) -> None:
-        """Draw the share of useful updates at each lateness, and the fitted curve."""
+        """Plot the share of useful updates by lateness, with the fitted curve."""
         plot_shares(ax, self.counts, *self.estimates.tolist(), level=level)
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Draw table lateness with n rows from the fitted model: levels as often as in the data, workers alike.
+        """Draw table lateness with n rows from the fitted model.
+
+        Levels are as often as in the data, workers alike.
 
         Workers answer as many rows each as in the data, on average.
         """
@@ -65,7 +67,9 @@ class LatenessFit(CalibrationResult):
 
 
 def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
-    """Fit the decay L and the share p0 of updates that are of use in time, by maximum likelihood.
+    """Fit the decay L and the share p0 of updates useful in time.
+
+    By maximum likelihood.
 
     Parameters
     ----------
@@ -90,7 +94,7 @@ def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
 
 
 def fit_lateness_counts(counts: LatenessCounts) -> LatenessFit:
-    """Fit answers that are counted already; otherwise as `fit_lateness`."""
+    """Fit the decay to counted answers; otherwise as `fit_lateness`."""
     check_counts(counts)
     question_counts, useful = counts.total_asked, counts.total_useful
     decay, p0 = maximum(counts.level, question_counts, useful)
@@ -118,7 +122,7 @@ def _details(counts: LatenessCounts) -> dict[str, float]:
 
 
 def _edges(decay: float, p0: float, counts: LatenessCounts) -> tuple[Diagnostic, ...]:
-    """Say what an estimate at an edge means, which its one-sided interval follows from."""
+    """Yield notes on an estimate at an edge, and on its one-sided interval."""
     late = counts.total_asked[1:].sum()
     notes = {
         "decay_at_zero": (
@@ -138,7 +142,7 @@ def _edges(decay: float, p0: float, counts: LatenessCounts) -> tuple[Diagnostic,
 
 
 def check_counts(counts: LatenessCounts) -> None:
-    """Check that a decay can be told.
+    """Check that the answers identify a decay.
 
     Raises
     ------
@@ -193,7 +197,7 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
 
 
 def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, level: float = LEVEL) -> None:
-    """Draw the shares with their intervals and the fitted curve."""
+    """Plot the shares with their intervals and the fitted curve."""
     shares = level_shares(counts, level)
     errors = np.stack([shares.share - shares.low, shares.high - shares.share])
     ax.errorbar(

@@ -1,4 +1,4 @@
-"""The law of lateness and its maximum.
+"""Law of lateness, its likelihood and its maximum.
 
 An update that reaches a reader lambda visits late is still of use with probability
 
@@ -23,8 +23,8 @@ from metrics.arrays import Floats
 
 TOLERANCE = 1e-12
 _RULE = StoppingRule(least_promise=TOLERANCE, most_halvings=100)
-SMALLEST_LOG = -700.0
-"""The logarithm of the smallest decay above 0 that is looked at."""
+MIN_LOG = -700.0
+"""Logarithm of the smallest decay above 0 in the search."""
 
 
 def useful_probabilities(decay: float, p0: float, level: Floats, floor: float = 0.0) -> Floats:
@@ -35,7 +35,9 @@ def useful_probabilities(decay: float, p0: float, level: Floats, floor: float = 
 def log_likelihood(
     decay: float, p0: float, level: Floats, question_counts: Floats, useful: Floats, floor: float = 0.0
 ) -> float:
-    """Return sum_lambda s log p + (n - s) log(1 - p); -inf where an answer has chance 0.
+    """Return sum_lambda s log p + (n - s) log(1 - p), -inf if impossible.
+
+    It is so where an answer has chance 0.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def certain_decay(level: Floats, question_counts: Floats, useful: Floats) -> flo
         return 0.0
     if (useful == question_counts).all():
         return 1.0
-    steepest = SMALLEST_LOG / float(level.max())
+    steepest = MIN_LOG / float(level.max())
     return math.exp(
         brentq(
             lambda log_decay: _gradient(log_decay, 0.0, level, question_counts, useful)[0],
@@ -133,7 +135,9 @@ def slopes(decay: float, level: Floats, floor: float = 0.0) -> Floats:
 def scores_and_information(
     decay: float, p0: float, counts: LatenessCounts, floor: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return each worker's score and expected information in (log L, log p0, f), for L > 0 and p0 < 1.
+    """Return each worker's score and expected information in (log L, log p0, f).
+
+    For L > 0 and p0 < 1.
 
     Returns
     -------

@@ -1,4 +1,7 @@
-"""Generator of answers about lateness: people, nuggets and topics that differ, a floor, and people who do not look."""
+"""Simulator of answers about lateness, by people, nuggets and topics that differ.
+
+With a floor, and people who do not look.
+"""
 
 from dataclasses import dataclass
 
@@ -14,7 +17,9 @@ from metrics.arrays import Floats, Indices
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatenessRaters:
-    """People who say whether updates are of use: useful ~ Bernoulli(p0_wn (f + (1 - f) L_w^lambda)), 0^0 = 1.
+    """Simulated people who say whether updates are of use.
+
+    useful ~ Bernoulli(p0_wn (f + (1 - f) L_w^lambda)), 0^0 = 1.
 
     Attributes
     ----------
@@ -80,7 +85,10 @@ def simulate_lateness(raters: LatenessRaters, rng: np.random.Generator) -> pd.Da
 
 
 def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -> LatenessCounts:
-    """Draw the same answers, counted: for many data sets in a short time."""
+    """Draw counted answers: many data sets in a short time.
+
+    The same as of `simulate_lateness`.
+    """
     worker, late, useful, nugget = _answers(raters, rng)
     return counted(worker, late, useful, nugget, None if nugget is None else nugget % raters.topics)
 

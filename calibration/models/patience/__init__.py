@@ -1,4 +1,4 @@
-"""Patience L: from preferences, from stops, by the paper's grid, and how it differs between people.
+"""Patience L: from preferences, from stops, by the paper's grid, and its spread.
 
 Read in this order: `pairs`, `preferences`, `stops`, `grid`, `spread`, `simulate`. Doubts are in `calibration.checks.patience`.
 """

@@ -1,4 +1,6 @@
-"""Patience L as the paper chose it: the L on a grid at which M agrees with most pairs (Kato et al. 2016, 4.3).
+"""Patience L by the paper's grid search for the highest agreement.
+
+The L on a grid at which M agrees with most pairs (Kato et al. 2016, 4.3).
 
 Agreement is a step function of L: many values of L tie for the highest, and it moves by chance much more than the
 likelihood does. So the whole set of best L is kept, and its middle on the log scale is the estimate. It is shown beside
@@ -33,7 +35,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GridFit(CalibrationResult):
-    """The patience of highest agreement, with the agreement of every patience on the grid.
+    """Patience of highest agreement, with the agreement at each point of the grid.
 
     Attributes
     ----------
@@ -53,7 +55,9 @@ class GridFit(CalibrationResult):
     credit: Floats
 
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
-        """Return an interval that holds the estimate and every patience that is equally best.
+        """Return an interval that holds every equally best patience.
+
+        The estimate is one of them.
 
         It is open at an end of the grid that is among the best. Parameters and errors are those of
         `CalibrationResult.conf_int`.
@@ -67,7 +71,10 @@ class GridFit(CalibrationResult):
         }
 
     def _with_best(self, interval: Interval, first: int, last: int) -> Interval:
-        """Return an interval moved out to the grid points ``first`` and ``last``; open where they end the grid."""
+        """Return an interval widened to the grid points ``first`` and ``last``.
+
+        Open where they end the grid.
+        """
         low, high = interval
         ends_high = last == len(self.grid) - 1
         return (
@@ -78,7 +85,9 @@ class GridFit(CalibrationResult):
     def agreement_curve(
         self, rng: np.random.Generator, *, level: float = LEVEL
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the agreement at every patience of the grid, and a band that holds the whole curve at once.
+        """Return the agreement at each patience of the grid, with a simultaneous band.
+
+        It holds the whole curve at once.
 
         Returns
         -------
@@ -90,7 +99,7 @@ class GridFit(CalibrationResult):
         return np.array([mean.value for mean in means]), low, high
 
     def plot_agreement(self, ax: "Axes", *, level: float = LEVEL) -> None:
-        """Draw the agreement over patience with its simultaneous band; the best patience is marked."""
+        """Plot the agreement over patience with its band; the best patience is marked."""
         agreement, low, high = self.agreement_curve(np.random.default_rng(1), level=level)
         ax.fill_between(self.grid, low, high, color=BAND, label=f"{shown_level(level)} band")
         ax.step(self.grid, agreement, where="mid", color="#0072b2", label="agreement")
@@ -113,7 +122,7 @@ def fit_patience_on_grid(
     language: str | None = None,
     resamples: int = RESAMPLES,
 ) -> GridFit:
-    """Find the patiences of highest agreement, from 1/16 to 16 times the paper's L.
+    """Find the patience of highest agreement, from 1/16 to 16 times the paper's L.
 
     Parameters
     ----------
@@ -176,7 +185,9 @@ def patience_grid(language: str | None) -> Floats:
 
 
 def credit_by_topic(pairs: JudgedSummaries, patience: Floats) -> Floats:
-    """Return the number of pairs of each topic whose majority M_L shares; ties count against, as in the paper.
+    """Return the number of pairs of each topic whose majority M_L shares.
+
+    Ties count against, as in the paper.
 
     Parameters
     ----------
@@ -198,7 +209,9 @@ def credit_by_topic(pairs: JudgedSummaries, patience: Floats) -> Floats:
 
 
 def without_each_topic(pairs: JudgedSummaries, *, language: str | None = None) -> dict[str, float]:
-    """Return topic -> patience of highest agreement on the other topics, for judging it by what the others say.
+    """Return the patience of highest agreement without each topic, by topic.
+
+    So each is judged by what the others say.
 
     Raises
     ------
@@ -216,7 +229,10 @@ def without_each_topic(pairs: JudgedSummaries, *, language: str | None = None) -
 
 
 def _middle(credit: Floats, grid: Floats) -> Floats:
-    """Return the middle, on the log scale, of the grid points of highest credit: (..., k) -> (...)."""
+    """Return the middle grid point of highest credit, (..., k) -> (...).
+
+    On the log scale.
+    """
     best = credit >= credit.max(axis=-1, keepdims=True)
     first = best.argmax(axis=-1)
     last = len(grid) - 1 - best[..., ::-1].argmax(axis=-1)
@@ -226,7 +242,7 @@ def _middle(credit: Floats, grid: Floats) -> Floats:
 def _uncertainty(
     credit: Floats, grid: Floats, resamples: int, rng: np.random.Generator
 ) -> MappingProxyType[str, Replicates]:
-    """Return the bootstrap over topics; nothing for a single one."""
+    """Return the bootstrap over topics, or None for a single one."""
     if len(credit) < 2:
         return MappingProxyType({})
     counts = cluster_counts(len(credit), resamples, rng)

@@ -1,4 +1,4 @@
-"""Judged pairs of summaries as arrays: their votes, and M of every summary at any patience.
+"""Judged pairs of summaries as arrays: votes, and M at any patience.
 
 M_L = sum_i P(i|q) sum_u g_i(u) max(0, 1 - offset(u) / L) depends on a summary's positions only, and on L only
 through kappa = 1 / L, in which every M is piecewise linear and kappa = 0 (no decay) an ordinary point.
@@ -17,12 +17,15 @@ from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.trailtext import Probabilities
 
 Decay: TypeAlias = Literal["linear", "exponential", "hyperbolic", "step"]
-"""How worth falls with the offset x: max(0, 1 - kappa x), as in M, exp(-kappa x), 1 / (1 + kappa x), or all of it up to 1 / kappa and nothing beyond."""
+"""Form of the decay of worth with the offset x, in units of 1 / kappa.
+
+max(0, 1 - kappa x), as in M, exp(-kappa x), 1 / (1 + kappa x), or all of it up to 1 / kappa and nothing beyond.
+"""
 _KEYS = ["task", "topic", "system_a", "system_b"]
 
 
 def worth(depth: Floats, decay: Decay) -> Floats:
-    """Return what is left of the worth at offsets in units of the patience."""
+    """Return the remaining worth at offsets in units of the patience."""
     match decay:
         case "linear":
             return np.maximum(0.0, 1 - depth)
@@ -36,7 +39,9 @@ def worth(depth: Floats, decay: Decay) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summaries:
-    """The iUnits that the readers of s summaries meet; the rest of the positions does not matter to M.
+    """iUnits that the readers of s summaries meet, with offsets and weights.
+
+    The rest of the positions does not matter to M.
 
     Attributes
     ----------
@@ -57,7 +62,7 @@ class Summaries:
 
     @property
     def longest_offset(self) -> float:
-        """The largest offset with a weight; 0 when there is none."""
+        """Largest offset with a weight; 0 without any."""
         return float(self.offset[self.weight != 0].max(initial=0.0))
 
     def m(self, kappa: Floats, decay: Decay = "linear") -> Floats:
@@ -65,7 +70,10 @@ class Summaries:
         return self._summed(self.weight * worth(np.outer(kappa, self.offset), decay))
 
     def m_slope(self, kappa: Floats) -> Floats:
-        """Return dM / dkappa of every summary (from the right where M bends): (k,) -> (k, s)."""
+        """Return dM / dkappa of every summary: (k,) -> (k, s).
+
+        From the right where M bends.
+        """
         reached = np.outer(kappa, self.offset) < 1
         return self._summed(-self.weight * self.offset * reached)
 
@@ -76,7 +84,7 @@ class Summaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgments:
-    """Who voted what, one row per judgment.
+    """Votes on pairs, one row per judgment.
 
     Attributes
     ----------
@@ -94,7 +102,7 @@ class Judgments:
     lead: Floats
 
     def votes(self, pairs: int) -> Votes:
-        """Return the votes of so many pairs."""
+        """Return the votes of each of a number of pairs."""
         first, second, ties = (
             np.bincount(self.pair, self.lead == lead, pairs).astype(np.float64) for lead in (1, -1, 0)
         )
@@ -166,7 +174,7 @@ def summary_pairs(
     *,
     judged: pd.DataFrame | None = None,
 ) -> JudgedSummaries:
-    """Put pairs, votes and positions together.
+    """Combine pairs, votes and positions.
 
     Parameters
     ----------
@@ -216,7 +224,7 @@ def summary_pairs(
 
 
 def _judgments(pairs: pd.DataFrame, judged: pd.DataFrame) -> Judgments:
-    """Say who voted what of the pairs that have positions."""
+    """Return the judgments of the pairs that have positions."""
     index = pd.MultiIndex.from_frame(pairs[_KEYS])
     place = index.get_indexer(pd.MultiIndex.from_frame(judged[_KEYS]))
     rows = judged[place >= 0]
@@ -226,7 +234,10 @@ def _judgments(pairs: pd.DataFrame, judged: pd.DataFrame) -> Judgments:
 
 
 def _known(votes: pd.DataFrame, positions: pd.DataFrame, place: list[str]) -> Bools:
-    """Say which pairs have positions: of their topic, and of both systems in any topic."""
+    """Return which pairs have positions.
+
+    Of their topic, and of both systems in any topic.
+    """
     known = _within(votes[[*place, "topic"]], positions[[*place, "topic"]])
     for side in ("system_a", "system_b"):
         systems = votes[[*place, side]].set_axis([*place, "system"], axis="columns")
@@ -255,7 +266,9 @@ def _summaries(
 def given_probabilities(
     intents: pd.DataFrame | None, fallback: Probabilities, positions: pd.DataFrame
 ) -> dict[str, dict[str, float]]:
-    """Return P(i|q) of every topic with positions: the collection's, else the fallback, else uniform.
+    """Return P(i|q) of every topic with positions, uniform without any source.
+
+    The collection's, else the fallback.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Patience L from preferences: the L at which differences of M explain best who preferred what.
+"""Patience L from preferences, by the profile likelihood of differences of M.
+
+The L at which differences of M explain best who preferred what.
 
 For each kappa = 1 / L, Davidson's model (`calibration.inference.choice`) is fitted to M_L(R) - M_L(R'); slope and tie weight
 are free for each kappa, since the scale of M changes with it. The estimate is the kappa of the highest profile
@@ -22,7 +24,7 @@ import numpy as np
 from scipy.special import fdtri
 
 from calibration.inference.choice import (
-    LARGEST_SCALED_SLOPE,
+    MAX_SCALED_SLOPE,
     DavidsonFit,
     Votes,
     choice_probabilities,
@@ -41,22 +43,28 @@ if TYPE_CHECKING:
 
 NAME = "patience_chars_preferences"
 NOTHING_SHOWS = "nothing shows that M matters"
-"""How the reason begins for which there is no patience from preferences by any method."""
+"""Prefix of the reason why no method finds a patience from preferences."""
 UNRELATED = 0.05
-"""How often judgments that have nothing to do with M would give a number."""
-LEAST_DF = 6
-"""Degrees of freedom of that, where there are fewer: the design effect of two topics says too little to refuse by."""
+"""Level of the test that judgments are related to M.
+
+So often judgments that have nothing to do with M would give a number.
+"""
+MIN_DF = 6
+"""Smallest degrees of freedom of that test.
+
+The design effect of two topics says too little to refuse by.
+"""
 SEPARATED = 0.999
-"""Share of the largest slope from which on it has no end."""
+"""Share of the largest slope from which a slope counts as infinite."""
 GRID_POINTS = 81
 GRID_END = 8.0
-"""The largest kappa, in units of 1 / longest offset."""
+"""Largest kappa, in units of 1 / longest offset."""
 ZOOMS = 6
 DEEPEST_DROP = 20.0
 
 
 class ProfileMaximum(NamedTuple):
-    """Where a likelihood stands: kappa, slope and log tie weight."""
+    """Maximum of the profile likelihood: kappa, slope and log tie weight."""
 
     kappa: float
     slope: float
@@ -65,7 +73,10 @@ class ProfileMaximum(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KappaProfile:
-    """The profile likelihood of kappa: ascending (m,) ndarrays of kappa, slope, log tie weight, log-likelihood."""
+    """Profile likelihood of kappa, with slope and tie weight at each kappa.
+
+    Ascending (m,) ndarrays of kappa, slope, log tie weight, log-likelihood.
+    """
 
     kappa: Floats
     slope: Floats
@@ -78,7 +89,7 @@ class KappaProfile:
         return int(self.loglik.argmax())
 
     def with_points(self, other: "KappaProfile") -> "KappaProfile":
-        """Return both together, in order of kappa, each kappa once."""
+        """Return the union of two profiles in order of kappa, each kappa once."""
         kappa, first = np.unique(np.concatenate([self.kappa, other.kappa]), return_index=True)
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])[first]
@@ -90,7 +101,7 @@ class KappaProfile:
 def profile_at(
     kappa: Floats, differences: Floats, votes: Votes, start: tuple[Floats, Floats] | None = None
 ) -> KappaProfile:
-    """Return the profile at every kappa, with the (k, p) differences of the pairs there."""
+    """Return the profile at each kappa, given the differences of the pairs, (k, p)."""
     fit = fit_davidson(differences, votes, start)
     return KappaProfile(kappa=kappa, slope=fit.slope, log_tie=fit.log_tie, loglik=fit.loglik)
 
@@ -102,7 +113,10 @@ def maximised(
     used: Bools | None = None,
     decay: Decay = "linear",
 ) -> KappaProfile:
-    """Add points around the maximum of a profile until it is found to a four thousandth of the grid's spacing."""
+    """Refine a profile around its maximum.
+
+    Until it is found to a four thousandth of the grid's spacing.
+    """
     for _ in range(ZOOMS):
         low, best, high = profile.kappa[
             np.clip(profile.best + np.array([-1, 0, 1]), 0, len(profile.kappa) - 1)
@@ -121,7 +135,9 @@ def maximised(
 
 
 def without_each_group(pairs: JudgedSummaries, differences: Floats) -> Floats:
-    """Return kappa fitted without each topic, or without each group of `calibration.inference.clusters.jackknife_groups`.
+    """Return kappa fitted without each topic or group of topics.
+
+    Groups are those of `calibration.inference.clusters.jackknife_groups`.
 
     Parameters
     ----------
@@ -143,12 +159,12 @@ def without_each_group(pairs: JudgedSummaries, differences: Floats) -> Floats:
 
 
 def kappa_grid(pairs: JudgedSummaries) -> Floats:
-    """Return the kappa that are tried first, ascending from 0."""
+    """Return the kappa of the first search, ascending from 0."""
     return np.linspace(0, GRID_END / pairs.summaries.longest_offset, GRID_POINTS)
 
 
 def _kappa_of(pairs: JudgedSummaries, differences: Floats, used: Bools, whole: DavidsonFit) -> float:
-    """Return the best kappa of some pairs, starting from the fits of all."""
+    """Return the best kappa of some pairs, starting from the fits of all pairs."""
     votes = pairs.votes.of(used)
     if not (votes.first + votes.second).any():
         return 0.0
@@ -159,7 +175,7 @@ def _kappa_of(pairs: JudgedSummaries, differences: Floats, used: Bools, whole: D
 
 
 class Rows(NamedTuple):
-    """What was judged, a row per judgment, or a row per pair where nobody knows who judged.
+    """Judgments as rows, or pairs as rows where workers are unknown.
 
     Attributes
     ----------
@@ -178,7 +194,9 @@ class Rows(NamedTuple):
 
 
 class DesignEffects(NamedTuple):
-    """How many times larger variances are than the model's, and what is left to tell that from.
+    """Design effects of the three parameters, with degrees of freedom.
+
+    How many times larger variances are than the model's.
 
     Attributes
     ----------
@@ -198,7 +216,7 @@ class DesignEffects(NamedTuple):
 
 
 def score_rows(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Rows:
-    """Return what every row pulls at the three parameters."""
+    """Return the score of every row in the three parameters."""
     kappa = np.array([optimum.kappa])
     difference = pairs.differences(kappa)[0]
     by_kappa = optimum.slope * pairs.difference_slopes(kappa)[0]
@@ -220,7 +238,10 @@ def score_rows(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Rows:
 
 
 def information(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Floats:
-    """Return minus the expected second derivatives, (3, 3); the last row and column are 0 where nobody saw a tie."""
+    """Return the expected information of the three parameters, (3, 3).
+
+    The last row and column are 0 where nobody saw a tie.
+    """
     kappa = np.array([optimum.kappa])
     difference = pairs.differences(kappa)[0]
     by_kappa = optimum.slope * pairs.difference_slopes(kappa)[0]
@@ -247,12 +268,15 @@ def design(pairs: JudgedSummaries, optimum: ProfileMaximum) -> DesignEffects:
 
 
 def _cells(rows: Rows) -> int:
-    """Return how many couples of a person and a topic there are."""
+    """Return the number of distinct pairs of person and topic."""
     return int(np.unique(np.stack([rows.worker, rows.topic]), axis=1).shape[1])
 
 
 def _effect(rows: Rows, matrix: Floats, first: int, *, crossed: bool) -> tuple[float, float]:
-    """Return clustered over model variance of the parameter ``first``, given those before it, and its degrees of freedom."""
+    """Return the design effect of one parameter given those before it, with its df.
+
+    Clustered over model variance.
+    """
     model = np.linalg.pinv(matrix, hermitian=True)
     influence = rows.scores[:, first:] @ model[0]
     both = crossed_unequal(influence, rows.topic, rows.worker, rows.judged)
@@ -262,7 +286,9 @@ def _effect(rows: Rows, matrix: Floats, first: int, *, crossed: bool) -> tuple[f
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PreferencesFit(CalibrationResult):
-    """A patience fitted to preferences, with its profile likelihood and what the model expects of each pair.
+    """Patience fitted to preferences, with its profile likelihood.
+
+    And what the model expects of each pair.
 
     Attributes
     ----------
@@ -285,7 +311,10 @@ class PreferencesFit(CalibrationResult):
     place: ProfileMaximum
 
     def simulate(self, rng: np.random.Generator) -> Votes:
-        """Return votes that the fitted model draws for the same pairs, as many for each."""
+        """Return votes drawn from the fitted model for the same pairs.
+
+        As many for each.
+        """
         tie_weight = self.details["tie_weight"]
         log_tie = np.log([tie_weight]) if tie_weight else np.array([-np.inf])
         chances = choice_probabilities(self.log_odds, log_tie)
@@ -293,7 +322,7 @@ class PreferencesFit(CalibrationResult):
         return Votes(first=drawn[:, 0], second=drawn[:, 1], ties=drawn[:, 2])
 
     def plot_profile(self, ax: "Axes", *, level: float = LEVEL) -> None:
-        """Draw the profile likelihood over patience, and where its interval ends."""
+        """Plot the profile likelihood over patience, with the interval's cut."""
         drop = self.drop / max(1.0, self.details["design_effect"])
         shown = (self.kappa > 0) & (drop <= DEEPEST_DROP)
         patience = 1 / self.kappa[shown]
@@ -394,10 +423,13 @@ def _check_votes(pairs: JudgedSummaries) -> None:
 
 
 def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
-    """Raise where preferences follow M with hardly an exception: then every slope is too small, and kappa is any of a range."""
+    """Raise if preferences follow M with hardly an exception.
+
+    Then every slope is too small, and kappa is any of a range.
+    """
     differences = pairs.differences(profile.kappa)
     spread = np.sqrt(differences**2 @ pairs.votes.total / pairs.votes.total.sum())
-    endless = np.abs(profile.slope) * spread >= SEPARATED * LARGEST_SCALED_SLOPE
+    endless = np.abs(profile.slope) * spread >= SEPARATED * MAX_SCALED_SLOPE
     if not endless[profile.best]:
         return
     kappa = profile.kappa[endless]
@@ -409,9 +441,12 @@ def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
 
 
 def _check_relation(details: Mapping[str, float], clusters: DesignEffects) -> None:
-    """Raise unless people prefer what M scores higher, by more than 2 F(2, df): a slope and a kappa that explain nothing."""
+    """Raise unless preferences are related to M, by more than 2 F(2, df).
+
+    A slope and a kappa that explain nothing are refused.
+    """
     ratio = details["lr_no_relation"] / max(1.0, clusters.slope)
-    bound = 2 * float(fdtri(2, max(clusters.df, LEAST_DF), 1 - UNRELATED))
+    bound = 2 * float(fdtri(2, max(clusters.df, MIN_DF), 1 - UNRELATED))
     if ratio < bound:
         raise NotIdentifiedError(
             f"{NOTHING_SHOWS} to these people, at any patience (likelihood ratio {ratio:.1f} over no relation, "
@@ -424,7 +459,7 @@ def _check_relation(details: Mapping[str, float], clusters: DesignEffects) -> No
 
 
 def likelihood_curve(profile: KappaProfile, clusters: DesignEffects) -> LikelihoodCurve:
-    """Return a profile as an error of kappa, its drop divided by the design effect."""
+    """Return a profile as the uncertainty of kappa, divided by the design effect."""
     return LikelihoodCurve(
         grid=profile.kappa,
         drop=2 * (profile.loglik.max() - profile.loglik),
@@ -435,7 +470,10 @@ def likelihood_curve(profile: KappaProfile, clusters: DesignEffects) -> Likeliho
 
 
 def _beyond_m(misfit: float) -> Diagnostic:
-    """Say how much M leaves unexplained of what people agree on, which the interval allows for."""
+    """Yield a note on agreement of judges that M leaves unexplained.
+
+    The interval allows for it.
+    """
     return info(
         "beyond_m",
         f"The answers to a pair vary {misfit:.2f} times as much as M explains; 1 would be all that people agree on. "
@@ -444,7 +482,7 @@ def _beyond_m(misfit: float) -> Diagnostic:
 
 
 def _edges(pairs: JudgedSummaries, profile: KappaProfile) -> Iterator[Diagnostic]:
-    """Yield what an estimate at an end of the grid means, and why there is no interval."""
+    """Yield notes on an estimate at an end of the grid, or without an interval."""
     kappa = profile.kappa[profile.best]
     if kappa == 0:
         yield warning(
@@ -463,7 +501,9 @@ def _edges(pairs: JudgedSummaries, profile: KappaProfile) -> Iterator[Diagnostic
 
 
 def misfit(log_odds: Floats, votes: Votes) -> float:
-    """Return Pearson's chi-squared of p pairs over p - 1 degrees of freedom, for what preferences say beyond ties.
+    """Return Pearson's chi-squared of p pairs over p - 1 degrees of freedom.
+
+    For what preferences say beyond ties.
 
     sum_pairs (v_1 - v_2 - (n - t) tanh(b D / 2))^2 / ((n - t) (1 - tanh(b D / 2)^2)) / (p - 1)
 

@@ -1,4 +1,7 @@
-"""Generators of patience: summaries, preferences, stops and votes drawn from known parameters, for tests, benchmarks and planning."""
+"""Simulators of summaries, preferences, stops and votes from known parameters.
+
+For tests, benchmarks and planning.
+"""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,7 +22,7 @@ from metrics.summaries.score import m_from_positions
 from metrics.summaries.trailtext import Probabilities
 
 KINDS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
-"""How the summaries of `simulate_summaries` are made, system by system."""
+"""Kinds of the summaries of `simulate_summaries`, by system."""
 _LINK_CHARS = 12
 _SHARE_RELEVANT = 0.5
 
@@ -27,7 +30,7 @@ _SHARE_RELEVANT = 0.5
 def simulate_summaries(
     topics: int, rng: np.random.Generator, *, intents: int = 5, iunits: int = 25
 ) -> tuple[Tables, dict[str, dict[str, float]]]:
-    """Draw a collection and seven two-layered summaries of each topic that differ in kind.
+    """Draw a collection and seven kinds of two-layered summaries of each topic.
 
     Parameters
     ----------
@@ -77,7 +80,10 @@ def _layers(
     importance: Ints,
     rng: np.random.Generator,
 ) -> tuple[list[int], dict[int, list[int]]]:
-    """Return the iUnits of the first layer, and of the second layer of each intent that has a link."""
+    """Return the iUnits of the first layer, and of each linked second layer.
+
+    Each intent that has a link has one.
+    """
     order = np.argsort(-value, kind="stable").tolist()
     intents = len(importance)
     if kind == "one-layer":
@@ -103,7 +109,10 @@ def _trail(
     intent: int,
     chars: Ints,
 ) -> Iterator[tuple[int, int]]:
-    """Yield each iUnit that a reader with one intent meets, and where: first layer, then the links."""
+    """Yield each iUnit that a reader with one intent meets, with its offset.
+
+    First layer, then the links.
+    """
     end, met = 0, set()
     items = list(first)
     for link, inner in second.items():
@@ -117,7 +126,9 @@ def _trail(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedJudges:
-    """People who judge pairs of summaries by Davidson's model on differences of M.
+    """Simulated judges of pairs of summaries, by Davidson's model on M.
+
+    On differences of M.
 
     Attributes
     ----------
@@ -234,7 +245,7 @@ def _own_worth(
     people: int,
     rng: np.random.Generator,
 ) -> tuple[Floats, Ints]:
-    """Return M of every summary for every patience that there is, (s, k), and which of the k each person has."""
+    """Return M of every summary at each patience, (s, k), and each person's column."""
     median = np.array([judges.patience_chars])
     if not judges.patience_cv:
         return _worth(positions, probabilities, median, judges.decay).to_numpy(), np.zeros(
@@ -247,7 +258,10 @@ def _own_worth(
 def _worth(
     positions: pd.DataFrame, probabilities: Probabilities, patience: Floats, decay: Decay
 ) -> pd.DataFrame:
-    """Return M of every summary, a column a patience; worth that falls otherwise than in M is a weight that does not decay any more."""
+    """Return M of every summary, a column a patience.
+
+    Worth that falls otherwise than in M is a weight that does not decay any more.
+    """
     if decay == "linear":
         return m_from_positions(positions, probabilities, patience.tolist())
     fallen = [
@@ -260,7 +274,7 @@ def _worth(
 
 
 def _drawn(probabilities: Floats, rng: np.random.Generator) -> Ints:
-    """Return 0, 1 or 2 for each column of (3, n) probabilities."""
+    """Draw 0, 1 or 2 for each column of (3, n) probabilities."""
     drawn: Ints = (rng.random(probabilities.shape[1]) > probabilities[:2].cumsum(axis=0)).sum(axis=0)
     return drawn
 
@@ -295,13 +309,16 @@ def _judgments(
 
 
 def spread_of_logs(cv: float) -> float:
-    """Return the standard deviation of the logarithm of a log-normal with this coefficient of variation."""
+    """Return the log-scale deviation of a log-normal law from its relative one.
+
+    The latter is the coefficient of variation.
+    """
     return math.sqrt(math.log1p(cv**2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """How readers differ from the law of stops.
+    """Deviations of simulated readers from the law of stops.
 
     Attributes
     ----------
@@ -341,7 +358,7 @@ def simulate_stops(
     longest: float = 1.6,
     habits: Habits | None = None,
 ) -> pd.DataFrame:
-    """Draw table stops: a stop is uniform on (0, L), or the end of the text if that comes first.
+    """Draw table stops: uniform on (0, L), cut at the end of the text.
 
     Parameters
     ----------
@@ -385,7 +402,7 @@ def simulate_stops(
 def _by_screen(
     text_chars: Floats, read: Floats, reached_end: Bools, screen_chars: float
 ) -> tuple[Floats, Bools]:
-    """Return how far the screen showed the text, where a screen has a length."""
+    """Return how far the screen showed the text, if screens have a length."""
     if not screen_chars:
         return read, reached_end
     shown = np.ceil(read / screen_chars) * screen_chars
@@ -393,7 +410,10 @@ def _by_screen(
 
 
 def simulate_stops_on(text_chars: Floats, patience_chars: float, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw table stops on texts of given lengths, one reader each; parameters as for `drawn_stops`."""
+    """Draw table stops on texts of given lengths, one reader each.
+
+    Parameters as for `drawn_stops`.
+    """
     names = np.array([f"W{number}" for number in range(len(text_chars))])
     return _stops(names, None, text_chars, drawn_stops(text_chars, patience_chars, rng))
 
@@ -433,7 +453,7 @@ def drawn_stops(
 def _stops(
     names: NDArray[np.str_], text: Ints | None, text_chars: Floats, stops: tuple[Floats, Bools]
 ) -> pd.DataFrame:
-    """Return table stops; a text that several read is a topic of one system."""
+    """Return a table stops; a text that several read is a topic of one system."""
     read, reached_end = stops
     rows = pd.DataFrame(
         {
@@ -452,7 +472,7 @@ def _stops(
 def simulate_votes(
     probabilities: Probabilities, rng: np.random.Generator, *, voters: int = 10, mean_ticks: float = 2.0
 ) -> Tables:
-    """Draw tables intents and intent_votes: each voter of a topic ticks intents independently.
+    """Draw tables intents and intent_votes, with independent ticks.
 
     Parameters
     ----------

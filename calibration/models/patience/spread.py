@@ -1,4 +1,4 @@
-"""How patience differs between people: the spread of a log-normal law.
+"""Spread of patience between people, by a log-normal law.
 
 From preferences, ties are left out, since people differ in how often they give them: a preference is for the first summary with the log
 odds b D + a, where b is log-normal over people, and a is what all judges of the pair agree on beyond M, shrunk to what their votes can tell.
@@ -24,13 +24,13 @@ from metrics.arrays import Floats
 
 NAME = "patience_chars_spread"
 SLOPES = np.linspace(-2, 2, 41)
-"""Logarithms of a person's slope over that of all."""
+"""Grid of the logarithm of a person's slope over that of all."""
 _NODES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatienceSpread:
-    """A log-normal patience over people.
+    """Fitted log-normal spread of patience over people.
 
     Attributes
     ----------
@@ -52,11 +52,11 @@ class PatienceSpread:
 
     @property
     def best(self) -> float:
-        """The likeliest coefficient of variation."""
+        """Likeliest coefficient of variation."""
         return float(self.cv[int(self.drop.argmin())])
 
     def result(self, source: str) -> CalibrationResult:
-        """Return parameter ``patience_chars_spread``; ``source`` says what it is from."""
+        """Return parameter ``patience_chars_spread``, estimated from ``source``."""
         curve = LikelihoodCurve(grid=self.cv, drop=self.drop, df=self.people - 1, floor=0.0)
         return CalibrationResult(
             parameters=MappingProxyType({NAME: self.best}),
@@ -71,7 +71,7 @@ class PatienceSpread:
 
 @lru_cache(maxsize=2)
 def spread_from_preferences(pairs: JudgedSummaries, place: ProfileMaximum) -> PatienceSpread | None:
-    """Fit a log-normal patience over judges, by quadrature over the slopes that they have.
+    """Fit a log-normal patience over judges, by quadrature over their slopes.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def spread_from_stops(stops: Stops, patience: float) -> PatienceSpread | None:
 
 
 def _spread(crowd: FittedPopulation, people: int, rows: int) -> PatienceSpread:
-    """Return the spread of a crowd, which is on the log scale, as a coefficient of variation."""
+    """Convert the log-scale spread of a population to a coefficient of variation."""
     cv = np.sqrt(np.expm1(SPREADS**2))
     cv[0] = 0.0
     return PatienceSpread(
@@ -134,7 +134,7 @@ def _spread(crowd: FittedPopulation, people: int, rows: int) -> PatienceSpread:
 
 
 def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, place: ProfileMaximum) -> Floats:
-    """Return the log-likelihood of each person's preferences at each of `SLOPES`, (people, g)."""
+    """Return each person's log-likelihood of preferences at `SLOPES`, (people, g)."""
     difference = pairs.differences(np.array([place.kappa]))[0]
     return logliks_of_preferences(
         judgments, np.outer(place.slope * difference, np.exp(SLOPES)) + _beyond_m(pairs, place)
@@ -142,7 +142,10 @@ def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, place: Profi
 
 
 def logliks_of_preferences(judgments: Judgments, log_odds: Floats) -> Floats:
-    """Return the log-likelihood of each person's preferences at each of g laws, (p, g) -> (people, g)."""
+    """Return each person's log-likelihood of preferences at g laws.
+
+    (p, g) -> (people, g).
+    """
     shape = (len(judgments.people), len(log_odds))
     place = (judgments.worker, judgments.pair)
     lead = csr_array((judgments.lead, place), shape=shape)

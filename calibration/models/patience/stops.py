@@ -1,4 +1,6 @@
-"""Patience L from stop positions: how far into a text people read.
+"""Patience L from stop positions, by the survival curve of reading.
+
+How far into a text people read.
 
 If the stop X is uniform on (0, L), the share still reading at x is S(x) = max(0, 1 - x / L): the decay of U- and M-measure
 is the survival curve of stops. So the curve is estimated (Kaplan and Meier 1958; a text read to its end is censored
@@ -30,24 +32,27 @@ if TYPE_CHECKING:
 
 NAME = "patience_chars_stops"
 SCREEN_CHARS = MappingProxyType({"en": 420, "ja": 280})
-"""Counted characters that one screen of a phone shows (the limits of NTCIR-12's first layer); en for other languages.
-The end of a text that fits on a screen is seen without reading on, so it says nothing about patience."""
+"""Counted characters that one screen of a phone shows, by language.
+
+The limits of NTCIR-12's first layer; en for other languages. The end of a text that fits on a screen is seen without reading on, so it
+says nothing about patience.
+"""
 SHORTEST_SCREEN = 20.0
-"""Counted characters; lengths below it are those of words."""
-FEWEST_STOPS = 8
-"""From which on multiples of a length are no accident."""
+"""Smallest length of a screen, in counted characters; below are words."""
+MIN_STOPS = 8
+"""Smallest number of stops whose common divisor is no accident."""
 RESAMPLES = 1000
 CELLS_AT_ONCE = 200_000
 POSITIONS = 200
 PARTS = 10
-"""Places over which a stop that is known to a screen is spread evenly."""
+"""Number of points over which a stop within a screen is spread evenly."""
 ROUNDS = 5
 NEAR = 0.05
 """Relative distance over which the pull is measured."""
 LAPSES = 0.02
 """Share of stops that follow no rule, in the law of one person."""
 PATIENCES = np.linspace(-2.4, 2.4, 81)
-"""Logarithms of a person's patience over that of all."""
+"""Grid of the logarithm of a person's patience over that of all."""
 ENVELOPES = 199
 
 
@@ -93,13 +98,13 @@ class Stops:
     of_visits: bool = False
 
     def rounded(self) -> "Stops":
-        """Return the stops as rounded to the nearest multiple of the step, not up."""
+        """Return the stops as if rounded to the nearest multiple of the step, not up."""
         half = (self.step or 0.0) / 2
         low = np.where(self.stopped, np.maximum(self.high - half, 0.0), self.low)
         return replace(self, low=low, high=np.where(self.stopped, self.high + half, self.high))
 
     def of(self, used: Bools) -> "Stops":
-        """Return some of the rows, with the people who made them."""
+        """Select rows, with the people who made them."""
         kept, worker = np.unique(self.worker[used], return_inverse=True)
         named = {name: getattr(self, name)[used] for name in ("low", "high", "stopped", "length")}
         people = tuple(self.people[place] for place in kept)
@@ -107,7 +112,7 @@ class Stops:
         return replace(self, people=people, worker=worker, text=text, **named)
 
     def summed(self, rows: Floats) -> Floats:
-        """Return the sums of (n, g) rows by person, (people, g)."""
+        """Sum (n, g) rows by person, (people, g)."""
         sums = np.zeros((len(self.people), rows.shape[1]))
         np.add.at(sums, self.worker, rows)
         return sums
@@ -119,7 +124,7 @@ def text_stops(stops: pd.DataFrame) -> pd.DataFrame:
 
 
 def stops_of_texts(stops: pd.DataFrame, language: str | None = None) -> Stops:
-    """Return the stops of table stops that measure patience, as they are known.
+    """Return the stops of table stops that measure patience, with their precision.
 
     Used are texts longer than one screen whose layout is stacked or absent: on a page side by side a stop measures the screen.
     Ranked lists (with ``ranks``) are no texts. Visits to streams count where no text was judged: how far somebody comes there is a
@@ -144,7 +149,10 @@ def stops_of_texts(stops: pd.DataFrame, language: str | None = None) -> Stops:
 
 
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
-    """Return the rows that measure patience, with the column longest, and in words how many do not."""
+    """Return the rows that measure patience, and a sentence on the others.
+
+    With the column longest.
+    """
     judged = stops["judgment"].notna()
     visits = ~judged if judged.any() else judged
     stops = stops[~visits]
@@ -158,7 +166,9 @@ def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
 
 
 def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
-    """Return the largest text_chars of each row's text: of all rows with its topic and system.
+    """Return the largest text_chars of each row's text.
+
+    Of all rows with its topic and system.
 
     How long a two-layered text is depends on the layers its reader opened, and who stops early opens none. Choosing
     rows by their own length would drop early stops. Rows without a system are taken by their own length.
@@ -168,7 +178,7 @@ def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
 
 
 def read_stops(rows: pd.DataFrame) -> Stops:
-    """Return the rows of table stops, with the column longest, as they are known."""
+    """Return the stops of rows with the column longest, with their precision."""
     rows = rows.sort_values(["chars_read", "reached_end", "worker"], kind="stable")
     read, stopped = rows["chars_read"].to_numpy(np.float64), ~rows["reached_end"].to_numpy(bool)
     length = rows["text_chars"].to_numpy(np.float64)
@@ -196,10 +206,13 @@ def read_stops(rows: pd.DataFrame) -> Stops:
 
 
 def screen_step(stops: Floats) -> float | None:
-    """Return the length of which all stops are multiples; None where there is none, or there are too few."""
+    """Return the common divisor of all stops, or None.
+
+    None where there is none, or there are too few.
+    """
     places = np.unique(np.round(stops))
     places = places[places > 0]
-    if len(stops) < FEWEST_STOPS or not len(places):
+    if len(stops) < MIN_STOPS or not len(places):
         return None
     step = float(np.diff(places, prepend=0.0).min())
     off = np.abs(stops - step * np.round(stops / step))
@@ -208,7 +221,9 @@ def screen_step(stops: Floats) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StopsFit(CalibrationResult):
-    """A patience fitted to stops; its details are share_reading (at the last position of the curve) and last_position.
+    """Patience fitted to stops.
+
+    Its details are share_reading (at the last position of the curve) and last_position.
 
     Attributes
     ----------
@@ -226,11 +241,14 @@ class StopsFit(CalibrationResult):
 
     @property
     def line(self) -> Floats:
-        """(g,) the fitted share still reading at the positions."""
+        """Fitted share still reading at the positions, (g,)."""
         return np.asarray(np.maximum(0.0, 1 - self.positions / self.estimates[0]))
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Return table stops of ``n`` readers of one text each: texts as long as those read, stops from the fit."""
+        """Return table stops of ``n`` readers of one text each, drawn from the fit.
+
+        Texts are as long as those read.
+        """
         return simulate_stops_on(rng.choice(self.text_chars, n), self.estimates[0], rng)
 
     def _simulated_curve(self, rng: np.random.Generator) -> Floats:
@@ -241,7 +259,9 @@ class StopsFit(CalibrationResult):
     def plot_survival(
         self, ax: "Axes", *, level: float = LEVEL, n_boot: int = ENVELOPES, seed: int = 1
     ) -> None:
-        """Draw the Kaplan-Meier curve, the fitted line, and an envelope of studies simulated from the fit.
+        """Plot the Kaplan-Meier curve, the fitted line, and a simulated envelope.
+
+        Of studies from the fit.
 
         The envelope is pointwise; in the simulated studies each text has a reader of its own. An infinite patience has
         neither line nor envelope.
@@ -281,7 +301,9 @@ def simulated_stops(text_chars: Floats, patience: float, rng: np.random.Generato
 def fit_patience_from_stops(
     stops: pd.DataFrame, *, rng: np.random.Generator, language: str | None = None, resamples: int = RESAMPLES
 ) -> StopsFit:
-    """Fit the patience whose linear decay is closest to the survival curve of stops.
+    """Fit the patience whose line is closest to the survival curve of stops.
+
+    The line is its linear decay.
 
     Parameters
     ----------
@@ -308,7 +330,7 @@ def fit_patience_from_stops(
 
 
 def fit_stops(stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> StopsFit:
-    """Fit stops as they are known; otherwise as `fit_patience_from_stops`."""
+    """Fit the patience to given stops; otherwise as `fit_patience_from_stops`."""
     curve = reading_curve(stops)
     kappa = curve.line()
     survival = curve.survival(np.ones((1, len(stops.low))))[0]
@@ -331,7 +353,7 @@ def fit_stops(stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMP
 
 
 def _edges(kappa: float, workers: int) -> tuple[Diagnostic, ...]:
-    """Say what an estimate at an end means, and why there is no interval."""
+    """Yield notes on an estimate at an end, or without an interval."""
     said = []
     if kappa == 0:
         said.append(
@@ -347,7 +369,9 @@ def _edges(kappa: float, workers: int) -> tuple[Diagnostic, ...]:
 
 
 class ReadingCurve(NamedTuple):
-    """Stops spread over what is known of them: ascending places, who stopped there, which row each is a part of.
+    """Stops spread over their intervals of uncertainty, as points of a curve.
+
+    Ascending positions, who stopped there, which row each is a part of.
 
     ``pull``: how far kappa moves with the kappa up to which stops are spread; 0 where these are known exactly.
     """
@@ -360,7 +384,7 @@ class ReadingCurve(NamedTuple):
     pull: float = 0.0
 
     def survival(self, weights: Floats) -> Floats:
-        """Return the survival curve where each row counts so often, (b, n) -> (b, g)."""
+        """Return the survival curve of weighted rows, (b, n) -> (b, g)."""
         return survival_curves(self.read, self.stopped, weights[:, self.row] * self.share, self.positions)
 
     def line(self) -> float:
@@ -368,7 +392,7 @@ class ReadingCurve(NamedTuple):
         return float(line_fits(self.survival(np.ones((1, int(self.row.max()) + 1))), self.positions)[0])
 
     def kappas(self, weights: Floats) -> Floats:
-        """Return kappa where each row counts so often, (b, n) -> (b,)."""
+        """Return kappa of weighted rows, (b, n) -> (b,)."""
         step = max(1, CELLS_AT_ONCE // len(self.read))
         pieces = [
             line_fits(self.survival(weights[at : at + step]), self.positions)
@@ -379,7 +403,10 @@ class ReadingCurve(NamedTuple):
 
 
 def reading_curve(stops: Stops) -> ReadingCurve:
-    """Spread each stop evenly over the characters between which it lies, as far as the fitted patience goes."""
+    """Spread each stop evenly over its interval, as far as the fitted patience goes.
+
+    The characters between which it lies.
+    """
     if np.array_equal(stops.high, stops.low):
         return _spread_over(stops, stops.high, 1)
 
@@ -405,7 +432,10 @@ def _spread_over(stops: Stops, high: Floats, parts: int) -> ReadingCurve:
 
 
 def curve_positions(read: Floats) -> Floats:
-    """Return the positions at which curve and line are compared: even, up to the 99 % quantile of stops."""
+    """Return even positions up to the 99 % quantile of stops.
+
+    At them curve and line are compared.
+    """
     last = float(np.quantile(read, 0.99))
     return np.linspace(last / POSITIONS, last, POSITIONS)
 
@@ -439,7 +469,9 @@ def survival_curves(read: Floats, stopped: Bools, weights: Floats, positions: Fl
 
 
 def line_fits(curves: Floats, positions: Floats) -> Floats:
-    """Return the kappa = 1 / L of the line closest to each curve: argmin sum_g (S(g) - max(0, 1 - kappa g))^2.
+    """Return the kappa = 1 / L of the line closest to each curve.
+
+    argmin sum_g (S(g) - max(0, 1 - kappa g))^2.
 
     For each number m of positions before L, the sum is a parabola in kappa, cut to the kappa that leave m positions
     before L; the smallest of the m minima is the exact one.
@@ -470,7 +502,7 @@ def line_fits(curves: Floats, positions: Floats) -> Floats:
 def _uncertainty(
     stops: Stops, curve: ReadingCurve, kappa: float, resamples: int, rng: np.random.Generator
 ) -> MappingProxyType[str, Uncertainty]:
-    """Return the error by workers and texts if texts are shared, else the bootstrap over workers."""
+    """Return the error by workers and shared texts, else the bootstrap over workers."""
     workers, texts = len(stops.people), int(stops.text.max()) + 1
     if workers < 2:
         return MappingProxyType({})
@@ -489,7 +521,7 @@ def _uncertainty(
 def crossed_error(
     centre: float, by_worker: float, of_texts: float, workers: int, texts: int, scale: Scale
 ) -> StudentT:
-    """Return Student's t of the variance by workers plus what texts add.
+    """Return Student's t of the variance by workers plus that added by texts.
 
     Degrees of freedom follow Satterthwaite's rule.
     """
@@ -500,19 +532,22 @@ def crossed_error(
 
 
 def _cells(stops: Stops) -> Ints:
-    """Return the couple of a person and a text of each row."""
+    """Return the code of each row's pair of person and text."""
     couples = stops.worker * (int(stops.text.max()) + 1) + stops.text
     return np.asarray(np.unique(couples, return_inverse=True)[1])
 
 
 def _without_groups(clusters: Ints) -> Floats:
-    """Return how often each row counts without each group of clusters, (groups, n)."""
+    """Return the weight of each row without each group of clusters, (groups, n)."""
     group = jackknife_groups(clusters)
     return np.asarray(1.0 - (group[None] == np.arange(group.max() + 1)[:, None]), dtype=np.float64)
 
 
 def logliks_of_people(stops: Stops, patience: Floats) -> Floats:
-    """Return the log-likelihood of each person at each patience, (people, g): stops are uniform up to it."""
+    """Return each person's log-likelihood at each patience, (people, g).
+
+    Stops are uniform up to it.
+    """
     within = np.minimum(stops.high[:, None], patience) - np.minimum(stops.low[:, None], patience)
     known = stops.high > stops.low
     wide = np.where(known, stops.high - stops.low, 1.0)[:, None]

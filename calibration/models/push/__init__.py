@@ -1,4 +1,6 @@
-"""The weights of push notifications, and T11U's alpha, from preferences between push streams.
+"""Weights of push notifications, and T11U's alpha, from preferences.
+
+Between push streams.
 
 Read in this order: `judgments`, `columns`, `weights`, `alpha`, `simulate`. Doubts about both are in `calibration.checks.push`.
 """

@@ -1,4 +1,6 @@
-"""T11U's alpha from preferences: gain against all non-relevant pushes, whatever the day.
+"""T11U's alpha from preferences: gain against all non-relevant pushes.
+
+Whatever the day.
 
 T11U = alpha gain - (1 - alpha) nonrelevant (Tan et al., SIGIR 2016, eq. 3) does not tell the days apart, so P_E = P_0 = P here;
 S_E and S_0 are free, because what people make of silence would otherwise be charged to the pushes. Then
@@ -33,7 +35,7 @@ NAMES = ("gain", "non-relevant pushes", "S_E", "S_0")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AlphaFit(CalibrationResult):
-    """The fitted alpha.
+    """Fitted alpha of T11U.
 
     Attributes
     ----------
@@ -49,7 +51,9 @@ class AlphaFit(CalibrationResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiellerAlpha:
-    """Interval of alpha from Fieller's of r = w_P / w_G: alpha = 1 / (1 + r), negative r cut at 0.
+    """Fieller interval of alpha, from r = w_P / w_G.
+
+    alpha = 1 / (1 + r), negative r cut at 0.
 
     It holds its level however weak either weight is. Where w_P is not positive, alpha is 1 and the interval is a bound from
     below, the same lower end as otherwise: to turn to a one-sided one there would hold the truth in 91 % where P is small.
@@ -64,24 +68,24 @@ class FiellerAlpha:
 
     @property
     def scale(self) -> Scales:
-        """The identity."""
+        """Working scale: the identity."""
         return Scale.IDENTITY
 
     @property
     def cov(self) -> Floats:
-        """(1, 1) variance by the delta method; nan where alpha is 1."""
+        """Variance by the delta method, (1, 1); nan where alpha is 1."""
         ratio = self.raw.ratios[0]
         return self.raw.ratio_cov / (1 + ratio) ** 4 if ratio > 0 else np.full((1, 1), np.nan)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """One interval; an open end of r is 0 for alpha."""
+        """Return the interval of alpha; an open end of r is 0 for alpha."""
         ((low, high),) = FiellerRatios(raw=self.raw).intervals(level)
         lowest = 0.0 if high is None else 1 / (1 + max(high, 0.0))
         highest = 1.0 if low is None else 1 / (1 + max(low, 0.0))
         return ((lowest, highest),)
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 1) draws by way of r."""
+        """Draw alpha by way of r, (n, 1)."""
         return np.asarray(1 / (1 + np.maximum(FiellerRatios(raw=self.raw).draws(n, rng), 0.0)))
 
 
@@ -116,7 +120,7 @@ def fit_push_alpha(
 
 
 def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> AlphaFit:
-    """Fit alpha to judgments that have their cells already; otherwise as `fit_push_alpha`."""
+    """Fit alpha to given judgments; otherwise as `fit_push_alpha`."""
     judged = fit_data(judgments, alpha_design(judgments), ties)
     found = fit_identified_weights(judged, NAMES, ties, needed=2)
     w_g, w_p = found.weights[:2].tolist()

@@ -1,4 +1,6 @@
-"""Which weights the cells of the judged pairs can tell apart.
+"""Identified columns of a design of contingency cells.
+
+Which weights the cells of the judged pairs can tell apart.
 
 If non-relevant pushes were counted as days with any push, P_0 and S_0 would be counted by cells that add up to the
 silent days, the same for both streams: then only P_0 + S_0 can be told. Such combinations are found from the null space of
@@ -12,20 +14,23 @@ import numpy as np
 from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS
 from metrics.arrays import Floats
 
-SMALLEST_SINGULAR_VALUE = 1e-8
-"""Relative to the largest, of columns scaled to one length."""
+MIN_SINGULAR_VALUE = 1e-8
+"""Smallest singular value of independent columns, relative to the largest.
+
+Of columns scaled to one length.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedColumns:
-    """Which columns of a design enter a fit.
+    """Columns of a design that enter a fit, with unidentified combinations.
 
     Attributes
     ----------
     kept : tuple of int
         Independent columns that span all others.
     unclear : mapping of int to str
-        FittedColumns whose own weight cannot be told -> why.
+        Why the own weight of a column is not identified, by column.
     """
 
     kept: tuple[int, ...]
@@ -33,7 +38,7 @@ class FittedColumns:
 
 
 def identified(design: Floats, names: tuple[str, ...]) -> FittedColumns:
-    """Tell which weights a design can tell apart.
+    """Return the columns whose weights a design identifies.
 
     Parameters
     ----------
@@ -71,7 +76,7 @@ def _cell(name: str) -> str:
 
 def _rank(scaled: Floats) -> int:
     values = np.linalg.svd(scaled, compute_uv=False)
-    return int((values > SMALLEST_SINGULAR_VALUE * values[0]).sum())
+    return int((values > MIN_SINGULAR_VALUE * values[0]).sum())
 
 
 def _combination(names: tuple[str, ...], place: int, tied: dict[int, float]) -> str:
@@ -85,6 +90,9 @@ def _sum(one: str, part: float, other: str) -> str:
 
 
 def variance_inflation(design: Floats) -> Floats:
-    """Return 1 / (1 - R^2) of each of k independent columns on the others, about 0: (n, k) -> (k,)."""
+    """Return the variance inflation factor of each of k columns: (n, k) -> (k,).
+
+    1 / (1 - R^2) on the others, about 0; the columns are independent.
+    """
     scaled = design / np.sqrt((design**2).sum(axis=0))
     return np.asarray(np.diag(np.linalg.inv(scaled.T @ scaled)))

@@ -1,4 +1,4 @@
-"""Judgments of pairs of push streams, joined with the cells of both.
+"""Judgments of pairs of push streams, with the contingency cells of both.
 
 A judgment compares the stream shown left with the one shown right, so everything here is left minus right; which sides
 the systems were on does not matter otherwise. With the cells' signs taken into x = (gain, -nonrelevant_eventful,
@@ -34,13 +34,13 @@ CELL_SIGNS = MappingProxyType(
         "silent_silent": 1.0,
     }
 )
-"""Cell -> its sign in the utility, in the order of `WEIGHTS`."""
+"""Sign of each cell in the utility, in the order of `WEIGHTS`."""
 PAIN = [1, 3]
-"""The places of what counts non-relevant pushes."""
+"""Indices of the cells that count non-relevant pushes."""
 DEFAULT_CONVENTION = "track"
 TASK = "pushes"
 OUTCOMES = np.array([1.0, -1.0, 0.0])
-"""The vote of each column of `PairVotes.votes`."""
+"""Vote of each column of `PairVotes.votes`."""
 
 
 PainForm: TypeAlias = Literal["count", "square", "three_halves", "three_quarters", "root", "any", "day"]
@@ -55,14 +55,20 @@ FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType
         "day": lambda count: np.sqrt(np.maximum(count, 0)),
     }
 )
-"""Form -> what a count of pushes is felt as. Cells do not count the eventful days with a push; the root of their pushes stands for them."""
+"""Transformation of a count of pushes by form.
+
+Cells do not count the eventful days with a push; the root of their pushes stands for them.
+"""
 Part: TypeAlias = Literal["pain", "gain"]
 PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gain": [0]})
-"""What has a form -> its places in `WEIGHTS`."""
+"""Indices in `WEIGHTS` of pain and of gain."""
 
 
 def transform_cells(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
-    """Return signed cells of streams with the non-relevant pushes, or the gain, as they are felt: (..., 5) -> (..., 5)."""
+    """Apply a form to pain or gain in signed cells: (..., 5) -> (..., 5).
+
+    Pain is the non-relevant pushes.
+    """
     changed = x.copy()
     counted = x[..., PLACES[part]]
     changed[..., PLACES[part]] = np.sign(counted) * FORMS[form](np.abs(counted))
@@ -73,7 +79,7 @@ def transform_cells(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushJudgments:
-    """n judgments of pairs of streams, without names.
+    """Judgments of n pairs of push streams, without names.
 
     Attributes
     ----------
@@ -110,23 +116,23 @@ class PushJudgments:
 
     @property
     def difference(self) -> Floats:
-        """(n, 5): x of left minus x of right."""
+        """Cells of left minus those of right, x, (n, 5)."""
         return self.left - self.right
 
     def in_form(self, form: PainForm, part: Part) -> "PushJudgments":
-        """Return the same with pain, or gain, as it is felt."""
+        """Return the judgments with a form applied to pain or gain."""
         return replace(
             self, left=transform_cells(self.left, form, part), right=transform_cells(self.right, form, part)
         )
 
     @property
     def workers(self) -> int:
-        """How many judged."""
+        """Number of workers."""
         return int(self.worker.max()) + 1
 
     @property
     def topics(self) -> int:
-        """How many profiles were judged."""
+        """Number of profiles."""
         return int(self.topic.max()) + 1
 
 
@@ -195,13 +201,16 @@ def _of_convention(push_cells: pd.DataFrame, asked: str | None) -> tuple[pd.Data
 
 
 def _is_about(preferences: pd.DataFrame, cells: pd.DataFrame) -> "pd.Series[bool]":
-    """Tell which judgments are about push streams: of a task and topic with cells, where the cells name tasks."""
+    """Return which judgments are about push streams.
+
+    Of a task and topic with cells, where the cells name tasks.
+    """
     of_topic = preferences["topic"].isin(cells["topic"])
     return of_topic & (preferences["task"].isin(cells["task"]) | bool(cells["task"].isna().any()))
 
 
 def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFrame:
-    """Return the cells and days of the stream on one side of each row, empty where there are none.
+    """Return the cells and days of the stream on one side of each row, if any.
 
     Cells that name task and pair go before those that leave either open.
     """
@@ -229,7 +238,9 @@ def _numbers(rows: pd.DataFrame, columns: list[str]) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVotes:
-    """Votes of m pairs, each in one direction whatever side its streams were on.
+    """Votes of m pairs of streams, each pair in one direction.
+
+    Whatever side its streams were on.
 
     Attributes
     ----------
@@ -248,7 +259,7 @@ class PairVotes:
 
     @property
     def difference(self) -> Floats:
-        """(m, 5): first minus second."""
+        """Cells of first minus those of second, (m, 5)."""
         return self.first - self.second
 
 
@@ -264,7 +275,10 @@ def pair_votes_of(judgments: PushJudgments) -> PairVotes:
 
 
 def expected_shares(difference: Floats, maximum: ChoiceMaximum, ties: Ties) -> Floats:
-    """Return the probability of each outcome of each pair: (m, k) -> (m, 3), or (m, 2) without ties."""
+    """Return the outcome probabilities of each pair: (m, k) -> (m, 3).
+
+    (m, 2) without ties.
+    """
     outcomes = OUTCOMES if maximum.tie is not None else OUTCOMES[:2]
     m = len(difference)
     model = ChoiceModel(
@@ -279,7 +293,10 @@ def expected_shares(difference: Floats, maximum: ChoiceMaximum, ties: Ties) -> F
 def simulated_tables(
     pairs: PairVotes, shares: Floats, n: int, rng: np.random.Generator
 ) -> dict[str, pd.DataFrame]:
-    """Draw tables preferences and push_cells of n judgments, pairs as often as they were judged, sides at random."""
+    """Draw tables preferences and push_cells of n judgments, with random sides.
+
+    Pairs are as often as they were judged.
+    """
     m = len(pairs.votes)
     pair = rng.choice(m, size=n, p=pairs.votes.sum(axis=1) / pairs.votes.sum())
     outcome = (rng.random((n, 1)) > shares[pair].cumsum(axis=1)[:, :-1]).sum(axis=1)

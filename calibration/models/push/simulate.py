@@ -1,4 +1,7 @@
-"""Generator for preferences between push streams: streams with their cells, and people who judge pairs of them."""
+"""Simulator of preferences between push streams, and of their cells.
+
+With the people who judge pairs of them.
+"""
 
 import math
 from collections.abc import Mapping
@@ -29,7 +32,7 @@ _HIGHLY_RELEVANT = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushJudges:
-    """People who judge pairs of streams by the contingency framework.
+    """Simulated judges of pairs of streams, by the contingency framework.
 
     Attributes
     ----------
@@ -75,7 +78,9 @@ class PushJudges:
 def simulate_push_cells(
     topics: int, rng: np.random.Generator, *, systems: int = 6, days: int = 10, silent_share: float = 0.25
 ) -> pd.DataFrame:
-    """Draw table push_cells for all pairs of systems of each topic: two rows after each other are a pair.
+    """Draw table push_cells for all pairs of systems of each topic.
+
+    Two rows after each other are a pair.
 
     Systems differ in how much they find, how much else they push on eventful days, and how much on silent ones.
 
@@ -152,7 +157,9 @@ def simulate_push_judgments(
     days: int = 10,
     silent_share: float = 0.25,
 ) -> PushJudgments:
-    """Draw what the tables of `simulate_push_cells` and `simulate_push_preferences` come to when they are joined.
+    """Draw joined judgments, without the detour over tables.
+
+    What the tables of `simulate_push_cells` and `simulate_push_preferences` come to when they are joined.
 
     The same generator gives the same judgments as by way of the tables, in a small part of the time.
     """
@@ -203,7 +210,10 @@ def _rates(mean: float, topics: int, systems: int, rng: np.random.Generator) -> 
 
 
 class _Drawn(NamedTuple):
-    """Judgments, (n,) each: who, which pair, whether its first stream was right, the vote for left, the word for a tie."""
+    """Drawn judgments, (n,) each: worker, pair, order, vote, word for a tie.
+
+    Whether the pair's first stream was right; the vote for left.
+    """
 
     worker: Ints
     pair: Ints

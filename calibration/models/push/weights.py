@@ -1,4 +1,4 @@
-"""The weights of the contingency framework, from preferences between push streams.
+"""Weights of the contingency framework, from preferences between push streams.
 
 The utility of a stream is G_E gain - P_E nonrelevant_eventful - S_E silent_eventful - P_0 nonrelevant_silent
 + S_0 silent_silent (Tan et al., SIGIR 2016, table 1), and the choice between two follows a logit of the difference with
@@ -51,6 +51,7 @@ from calibration.models.push.judgments import (
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats, Ints
+from metrics.errors import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +67,7 @@ _METHODS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitData:
-    """What enters a fit.
+    """Design, votes and clusters of a fit.
 
     Attributes
     ----------
@@ -85,22 +86,27 @@ class FitData:
 
     @property
     def workers(self) -> int:
-        """How many judged."""
+        """Number of workers."""
         return int(self.worker.max()) + 1
 
     @property
     def topics(self) -> int:
-        """How many profiles were judged."""
+        """Number of profiles."""
         return int(self.topic.max()) + 1
 
     @property
     def has_clusters(self) -> bool:
-        """Whether anything is known about differences between workers and between topics."""
+        """True if there are several workers and several topics.
+
+        Otherwise nothing is known about differences between them.
+        """
         return min(self.workers, self.topics) > 1
 
 
 def fit_data(judgments: PushJudgments, design: Floats, ties: Ties) -> FitData:
-    """Return judgments with a (n, k) design; without ties for ``drop``.
+    """Return the fit data of judgments with a (n, k) design.
+
+    Without ties for ``drop``.
 
     Raises
     ------
@@ -141,28 +147,30 @@ class RawWeights:
 
     @property
     def in_errors(self) -> Floats:
-        """(k,) weights in standard errors."""
+        """Weights in standard errors, (k,)."""
         return np.asarray(self.weights / np.sqrt(np.diag(self.cov)))
 
     def t(self, level: float) -> float:
-        """Return how many standard errors an interval reaches to either side."""
+        """Return the half-width of an interval in standard errors."""
         return float(stdtrit(self.df, (1 + level) / 2))
 
     @property
     def ratios(self) -> Floats:
-        """(k - 1,) weights relative to G_E."""
+        """Weights relative to G_E, (k - 1,)."""
         return np.asarray(self.weights[1:] / self.weights[0])
 
     @property
     def ratio_cov(self) -> Floats:
-        """(k - 1, k - 1) covariance of the ratios by the delta method."""
+        """Covariance of the ratios by the delta method, (k - 1, k - 1)."""
         slopes = np.column_stack([-self.ratios, np.eye(len(self.ratios))]) / self.weights[0]
         return np.asarray(slopes @ self.cov @ slopes.T)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiellerRatios:
-    """Fieller's intervals of ratios to G_E: {r : (w - r g)^2 <= t^2 Var(w - r g)}.
+    """Fieller's intervals of ratios to G_E.
+
+    {r : (w - r g)^2 <= t^2 Var(w - r g)}.
 
     They hold their level however weak g is. Where the set has no end, so has the interval; of two rays the one with
     the estimate is taken, because G_E is positive.
@@ -177,16 +185,16 @@ class FiellerRatios:
 
     @property
     def scale(self) -> Scales:
-        """The identity."""
+        """Working scale: the identity."""
         return Scale.IDENTITY
 
     @property
     def cov(self) -> Floats:
-        """(k, k) covariance by the delta method."""
+        """Covariance by the delta method, (k, k)."""
         return self.raw.ratio_cov
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """One interval a ratio."""
+        """Return the interval of each ratio."""
         t = self.raw.t(level)
         return tuple(self._interval(place, t) for place in range(1, len(self.raw.weights)))
 
@@ -205,7 +213,7 @@ class FiellerRatios:
         return (float(roots[1]), None) if w / g >= roots[1] else (None, float(roots[0]))
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, k) ratios of normal draws of the weights, those with a positive G_E."""
+        """Draw ratios from normal draws of the weights with a positive G_E, (n, k)."""
         kept = np.empty((0, len(self.raw.weights)))
         while len(kept) < n:
             drawn = rng.multivariate_normal(self.raw.weights, self.raw.cov, size=2 * n)
@@ -215,7 +223,7 @@ class FiellerRatios:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightFit:
-    """What was found.
+    """Weights that the judgments identify, with their covariance.
 
     Attributes
     ----------
@@ -250,7 +258,7 @@ def fit_identified_weights(
     needed: int = 1,
     errors: bool = True,
 ) -> WeightFit:
-    """Fit what can be told.
+    """Fit the weights that the judgments identify.
 
     Parameters
     ----------
@@ -333,7 +341,9 @@ Verdict: TypeAlias = Literal["supported", "not supported", "undecided"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SilentDays:
-    """Whether silence on a silent day should be rewarded (S_0 > 0, as in ELG-1) or not (as in ELG-0).
+    """Answer whether silence on a silent day should be rewarded.
+
+    (S_0 > 0, as in ELG-1) or not (as in ELG-0).
 
     Attributes
     ----------
@@ -351,22 +361,25 @@ class SilentDays:
 
     @property
     def verdict(self) -> Verdict:
-        """Supported where S_0 <= 0 is rejected at 5 %, not supported where S_0 >= 0 is, else undecided."""
+        """Verdict on S_0 > 0 at 5 %: supported, not supported or undecided.
+
+        Supported where S_0 <= 0 is rejected at 5 %, not supported where S_0 >= 0 is, else undecided.
+        """
         if self.p_value < SILENT_LEVEL:
             return "supported"
         return "not supported" if self.p_value > 1 - SILENT_LEVEL else "undecided"
 
     @property
     def sentence(self) -> str:
-        """The answer, for people."""
+        """Verdict as a sentence."""
         low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
         unclear = ": these judgments cannot tell it" if self.verdict == "undecided" else ""
-        answer = f"Silent days: reward {self.verdict}{unclear} (95% CI of S_0/G_E from {low} to {high})"
+        answer = f"Silent days: reward {self.verdict}{unclear} (95 % CI of S_0/G_E from {low} to {high})"
         return f"{answer}; one-sided {format_p(self.p_value)}."
 
 
 def silent_days(raw: RawWeights | None) -> SilentDays | None:
-    """Return the answer on silent days; None where S_0 cannot be told."""
+    """Return the answer on silent days, or None if S_0 is not identified."""
     if raw is None or "S_0" not in raw.names:
         return None
     place = raw.names.index("S_0")
@@ -379,7 +392,7 @@ def silent_days(raw: RawWeights | None) -> SilentDays | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PushFit(CalibrationResult):
-    """The fitted weights, relative to G_E.
+    """Fitted weights, relative to G_E.
 
     Attributes
     ----------
@@ -400,11 +413,11 @@ class PushFit(CalibrationResult):
 
     @property
     def silent(self) -> SilentDays | None:
-        """Whether a silent day should be rewarded; None where that cannot be told."""
+        """Answer on silent days, or None if S_0 is not identified."""
         return silent_days(self.search.raw)
 
     def plot_weights(self, ax: "Axes", *, level: float = LEVEL) -> None:
-        """Draw each weight with its interval beside G_E = 1."""
+        """Plot each weight with its interval beside G_E = 1."""
         weights = list(self.parameters.items())
         ax.plot([value for _, value in weights], range(len(weights)), "o", color="black")
         ax.axvline(0, color="0.6", linewidth=0.8)
@@ -426,7 +439,9 @@ class PushFit(CalibrationResult):
         )
 
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
-        """Draw tables preferences and push_cells with n judgments of the same pairs from the fitted model.
+        """Draw tables preferences and push_cells with n judgments from the fitted model.
+
+        Of the same pairs.
 
         Raises
         ------
@@ -475,7 +490,7 @@ def fit_push_weights(
 
 
 def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
-    """Fit the weights to judgments that have their cells already; otherwise as `fit_push_weights`."""
+    """Fit the weights to given judgments; otherwise as `fit_push_weights`."""
     judged = fit_data(judgments, judgments.difference, ties)
     found = fit_identified_weights(judged, WEIGHTS, ties)
     if found.told == (0,):
@@ -499,7 +514,7 @@ def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Push
 
 
 def facts_of(judgments: PushJudgments, judged: FitData) -> Iterator[Diagnostic]:
-    """Say which cells were taken, and why there is no interval."""
+    """Yield notes on the cells in use, and on missing intervals."""
     if judgments.convention is not None:
         yield info("convention", f"The cells are those of the convention {judgments.convention}.")
     for number, name in ((judged.workers, "worker"), (judged.topics, "topic")):
@@ -518,7 +533,7 @@ def _on_silent_days(judgments: PushJudgments, found: WeightFit) -> Iterator[Diag
     if judgments.revealed is not None:
         yield info(
             "silent_days_revealed",
-            f"In {judgments.revealed:.0%} of the judgments the page said which days were silent; elsewhere people "
+            f"In {percent(judgments.revealed)} of the judgments the page said which days were silent; elsewhere people "
             "cannot know it.",
         )
 
@@ -529,7 +544,7 @@ def _relative(found: WeightFit) -> dict[str, float]:
 
 
 def _skipped(unclear: dict[int, str]) -> tuple[SkippedParameters, ...]:
-    """Return the weights that cannot be told, those with one reason together."""
+    """Return the weights that are not identified, grouped by reason."""
     reasons = dict.fromkeys(unclear[place] for place in sorted(unclear))
     return tuple(
         SkippedParameters(

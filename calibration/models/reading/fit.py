@@ -1,4 +1,6 @@
-"""Fit reading speed over workers: log words per second, normal with mean mu and standard deviation sigma.
+"""Fit of reading speed over workers: mean and spread of log words per second.
+
+Normal with mean mu and standard deviation sigma.
 
 Rows in: table reads; which of them count is said in `rows`. The law of a read and its likelihood are in `law` and `mixture`, what items
 add to the error in `items`.
@@ -30,24 +32,28 @@ from calibration.models.reading.mixture import N_FREE, MixtureFit, fit_mixture, 
 from calibration.models.reading.rows import TimedReads, readings
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats, Ints
+from metrics.errors import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MU, SIGMA = NAMES = ("reading_speed_mu", "reading_speed_sigma")
 SCALES = (Scale.IDENTITY, Scale.LOG)
-LEAST_WORKERS = 3
-_LEAST_SPREAD_SE = 2.0
+MIN_WORKERS = 3
+_MIN_SPREAD_SE = 2.0
 _ONE_SPEED = 0.02
-"""Log speeds within 2 % are one speed: so much comes of rounding times."""
-MOST_DRAWN, MOST_ROWS, LEAST_STUDIES = 200, 300_000, 5
-"""Reads of a worker that are drawn at most: the error of such a median is nothing beside sigma; and rows and studies in all."""
+"""Largest difference of log speeds that count as equal: 2 % from rounded times."""
+MAX_READS_A_WORKER, MAX_ROWS, MIN_STUDIES = 200, 300_000, 5
+"""Limits of a simulation: reads of a worker, rows in all, and fewest studies.
+
+The error of a median of so many reads is nothing beside sigma.
+"""
 _BINS = np.linspace(-4.5, 4.5, 61)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingSummary:
-    """What is kept of the reads: no read, and nobody's name.
+    """Summary of the reads, without single reads and without names.
 
     Attributes
     ----------
@@ -87,7 +93,7 @@ class ReadingSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReadingSpeedFit(CalibrationResult):
-    """Reading speed over workers.
+    """Fitted reading speed over workers.
 
     Attributes
     ----------
@@ -98,7 +104,9 @@ class ReadingSpeedFit(CalibrationResult):
     summaries: ReadingSummary
 
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Draw table reads of ``n`` workers from the fitted model, as many and as long items each as the workers had.
+        """Draw table reads of ``n`` workers from the fitted model.
+
+        As many and as long items each as the workers had.
 
         Lengths stand in column words, whatever the unit; visits do not end.
         """
@@ -113,15 +121,17 @@ class ReadingSpeedFit(CalibrationResult):
         )
 
     def simulated_medians(self, rng: np.random.Generator, studies: int) -> Floats:
-        """(studies, workers) medians of studies with as many reads of each worker.
+        """Return medians of simulated studies, (studies, workers).
+
+        With as many reads of each worker.
 
         An interrupted read is cut at a uniform share of its time. Every study has people of its own; the errors of their medians come
-        from `MOST_ROWS` drawn reads, or from five studies where these are more, and are taken again by later studies.
+        from `MAX_ROWS` drawn reads, or from five studies where these are more, and are taken again by later studies.
         """
         (mu, sigma), kept = self.estimates, self.summaries
-        share = np.minimum(1.0, MOST_DRAWN / (kept.complete + kept.cut))
+        share = np.minimum(1.0, MAX_READS_A_WORKER / (kept.complete + kept.cut))
         complete, cut_reads = (np.ceil(share * of).astype(np.intp) for of in (kept.complete, kept.cut))
-        drawn = min(studies, max(LEAST_STUDIES, MOST_ROWS // int((complete + cut_reads).sum())))
+        drawn = min(studies, max(MIN_STUDIES, MAX_ROWS // int((complete + cut_reads).sum())))
         reads = np.tile(complete + cut_reads, drawn)
         worker = np.repeat(np.arange(len(reads)), reads)
         place = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
@@ -137,7 +147,9 @@ class ReadingSpeedFit(CalibrationResult):
         return np.where(np.isnan(own), mu, own)
 
     def plot_qq(self, ax: "Axes", *, level: float = LEVEL, n_boot: int = 199, seed: int = 1) -> None:
-        """Draw the workers' median log speeds against normal quantiles, with an envelope of simulated studies.
+        """Plot the workers' median log speeds against normal quantiles.
+
+        With an envelope of simulated studies.
 
         The envelope is pointwise and holds a share ``level`` of the simulated studies at each place; medians of few
         reads are noisy, which the simulated ones are too.
@@ -160,7 +172,10 @@ class ReadingSpeedFit(CalibrationResult):
         )
 
     def plot_residuals(self, ax: "Axes", *, level: float = LEVEL) -> None:  # noqa: ARG002
-        """Draw how far complete reads are from their worker's speed, with the fitted law and its parts; it has no band."""
+        """Plot the residuals of complete reads with the fitted law and its parts.
+
+        How far they are from their worker's speed; it has no band.
+        """
         width = _BINS[1] - _BINS[0]
         share = self.summaries.residuals / max(1, self.summaries.residuals.sum()) / width
         ax.stairs(share, _BINS, fill=True, color=BAND, label="complete reads")
@@ -203,7 +218,9 @@ class ReadingSpeedFit(CalibrationResult):
 
 
 def fit_reading_speed(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeedFit:
-    """Fit mean and spread of log reading speed over workers, by marginal maximum likelihood.
+    """Fit mean and spread of log reading speed over workers.
+
+    By marginal maximum likelihood.
 
     Parameters
     ----------
@@ -229,12 +246,12 @@ def fit_reading_speed(reads: pd.DataFrame, *, language: str | None = None) -> Re
 
 
 def fit_timed_reads(data: TimedReads) -> ReadingSpeedFit:
-    """Fit reads that are taken from their table already; otherwise as `fit_reading_speed`."""
+    """Fit reading speed to given reads; otherwise as `fit_reading_speed`."""
     check_identified(data)
     _, medians, top = reading_sample(data)
     fit = None if top is None else fit_mixture(top)
     spread = medians.cov if fit is None else fit.cov
-    if not np.isfinite(spread).all() or math.sqrt(spread[1, 1]) > _LEAST_SPREAD_SE:
+    if not np.isfinite(spread).all() or math.sqrt(spread[1, 1]) > _MIN_SPREAD_SE:
         raise NotIdentifiedError(
             f"the speeds of {data.n_workers} workers differ by no more than chance: their spread is not known"
         )
@@ -263,7 +280,7 @@ def fit_timed_reads(data: TimedReads) -> ReadingSpeedFit:
 
 
 def _uncertainty(data: TimedReads, fit: MixtureFit, effects: ItemEffects) -> StudentT:
-    """Return the error over workers and, where items are read by several workers, over items.
+    """Return the error over workers and, if several read an item, over items.
 
     The degrees of freedom are Satterthwaite's of the sum of both variances; without a part of items they are the workers' alone.
     """
@@ -274,7 +291,7 @@ def _uncertainty(data: TimedReads, fit: MixtureFit, effects: ItemEffects) -> Stu
 
 
 def check_identified(data: TimedReads) -> None:
-    """Check that mean and spread over workers can be told.
+    """Check that reads identify mean and spread over workers.
 
     Raises
     ------
@@ -288,16 +305,16 @@ def check_identified(data: TimedReads) -> None:
         raise NotIdentifiedError(
             f"no read of an iUnit, update or entry of a list with a number of {data.unit} can be used{left_out}"
         )
-    if (complete > 0).sum() < LEAST_WORKERS:
+    if (complete > 0).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
-            f"{(complete > 0).sum()} workers read something to its end, {LEAST_WORKERS} are needed{left_out}"
+            f"{(complete > 0).sum()} workers read something to its end, {MIN_WORKERS} are needed{left_out}"
         )
-    if (complete > 1).sum() < LEAST_WORKERS:
+    if (complete > 1).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
-            f"fewer than {LEAST_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
+            f"fewer than {MIN_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
             "far one worker's reads do"
         )
-    if (~np.isnan(worker_medians(data))).sum() < LEAST_WORKERS:
+    if (~np.isnan(worker_medians(data))).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
             "more than half of what nearly every worker read was interrupted by the end of a visit"
         )
@@ -326,7 +343,7 @@ def _details(data: TimedReads, fit: MixtureFit, effects: ItemEffects) -> dict[st
 
 
 def _rates(data: TimedReads, fit: MixtureFit) -> Iterator[Diagnostic]:
-    """Say what mu and the shares are in words."""
+    """Yield sentences on mu and the shares of reads."""
     per_second = math.exp(fit.mu)
     yield info(
         "reading_rate",
@@ -334,5 +351,5 @@ def _rates(data: TimedReads, fit: MixtureFit) -> Iterator[Diagnostic]:
     )
     yield info(
         "outlying_reads",
-        f"By the fit {fit.idle:.0%} of the reads have an idle pause in them and {fit.skimmed:.0%} were skimmed.",
+        f"By the fit {percent(fit.idle)} of the reads have an idle pause in them and {percent(fit.skimmed)} were skimmed.",
     )

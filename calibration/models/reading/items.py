@@ -1,4 +1,6 @@
-"""Items as a sample beside the workers: what everybody finds hard to read makes everybody slower at once.
+"""Effects of items on reading speed, with items as a sample beside the workers.
+
+What everybody finds hard to read makes everybody slower at once.
 
 x_ui = theta_u + b_i + e,    b_i ~ (0, s^2)
 
@@ -26,7 +28,7 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemEffects:
-    """How far items differ.
+    """Spread of item effects, and the variance that it adds to mu.
 
     Attributes
     ----------
@@ -47,7 +49,10 @@ class ItemEffects:
 
 
 def item_effects(data: TimedReads, medians: MedianFit, slope: float = 0.0) -> ItemEffects:
-    """Tell what items explain of log speeds beside workers, with ``slope`` on log length taken out first."""
+    """Estimate the effects of items on log speeds beside workers.
+
+    With ``slope`` on log length taken out first.
+    """
     usable = near_reads(data, medians)
     shared = usable & _read_by_several(data.item, usable)
     if not shared.any():
@@ -76,7 +81,7 @@ def item_effects(data: TimedReads, medians: MedianFit, slope: float = 0.0) -> It
 
 
 def near_reads(data: TimedReads, medians: MedianFit) -> Bools:
-    """Say which reads are complete and within 3 tau of their worker's median."""
+    """Return which reads are complete and within 3 tau of their worker's median."""
     residual = data.log_speed - medians.medians[data.worker]
     return np.asarray(~data.cut & (np.abs(residual) < _NEAR * medians.tau))
 
@@ -86,17 +91,20 @@ def _read_by_several(item: Indices, rows: Bools) -> Bools:
 
 
 def _dummies(code: Indices) -> csc_array:
-    """Return the (rows, groups) matrix that has a 1 where a row is of a group."""
+    """Return the 0/1 matrix of group membership, (rows, groups)."""
     return coo_array((np.ones(len(code)), (np.arange(len(code)), code))).tocsc()
 
 
 def _unexplained(y: Floats, design: csc_array) -> float:
-    """Return the sum of squares that least squares leaves."""
+    """Return the residual sum of squares of least squares."""
     return float(np.square(y - design @ lsqr(design, y, atol=1e-9, btol=1e-9)[0]).sum())
 
 
 def _row_weights(data: TimedReads, medians: MedianFit, rows: Bools) -> Floats:
-    """Return how much of mu each usable read is: every worker counts by their precision, and their reads evenly."""
+    """Return the weight of each usable read in mu.
+
+    Every worker counts by their precision, and their reads evenly.
+    """
     precision = 1 / (medians.sigma**2 + medians.variances)
     reads = np.bincount(data.worker[rows], minlength=data.n_workers)
     each = np.where(reads > 0, precision / np.maximum(reads, 1), 0.0)

@@ -1,4 +1,6 @@
-"""The law of one read's log speed around its worker's: read, idle, skimmed, or anything; and a generator of reads by it.
+"""Law of one read's log speed around its worker's, and a simulator of reads.
+
+A read is read, idle, skimmed, or anything.
 
 e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0.9;  skimmed  m = 1.6, d = 0.5;
     anything  m = 0, d = 3 with a fixed share of 0.002, so that a single absurd time has little say
@@ -23,7 +25,10 @@ _START = pd.Timestamp("2026-03-02T09:00:00", tz="UTC")
 
 
 class ReadLaw:
-    """The law of one residual at given parameters: (mu, log sigma,) log tau, a_idle, a_skimmed."""
+    """Law of one residual at given parameters.
+
+    (mu, log sigma,) log tau, a_idle, a_skimmed.
+    """
 
     def __init__(self, p: Floats) -> None:
         odds = np.exp(np.array([0.0, p[3], p[4]]) - max(0.0, p[3], p[4]))
@@ -73,7 +78,10 @@ class ReadLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LawValues:
-    """f of some residuals, its parts, and d f / d log tau; (n, k) each."""
+    """Density of some residuals, its parts, and its slope in log tau; (n, k) each.
+
+    f, or F where cut.
+    """
 
     value: Floats
     told: Floats
@@ -83,7 +91,10 @@ class LawValues:
     softmax: Floats
 
     def slopes(self, weight: Floats) -> Floats:
-        """Return (n, 3): the slopes of log f in log tau, a_idle and a_skimmed, added up over nodes with (n, k) weights."""
+        """Return the slopes of log f in log tau, a_idle and a_skimmed, (n, 3).
+
+        Added up over nodes with (n, k) weights.
+        """
         relative = weight / self.value
         tau, idle, skimmed, density = (
             np.einsum("nk,nk->n", part, relative)
@@ -94,7 +105,7 @@ class LawValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedReaders:
-    """People who read updates.
+    """Simulated readers of updates.
 
     Attributes
     ----------
@@ -128,7 +139,7 @@ def simulate_reads(
     items: int = 20,
     words: tuple[int, int] = (8, 40),
 ) -> pd.DataFrame:
-    """Draw table reads: each worker reads ``items`` items one after the other, never two at once.
+    """Draw table reads: each worker reads ``items`` items, never two at once.
 
     Parameters
     ----------
@@ -187,7 +198,9 @@ def _visits(
     "np.ndarray[tuple[int, int], np.dtype[np.float64]]",
     "np.ndarray[tuple[int, int], np.dtype[np.bool_]]",
 ]:
-    """Return the visit of each read, its dwell time and whether the visit's end cut it.
+    """Return the visit of each read, its dwell time and whether it was cut.
+
+    By the visit's end.
 
     The end of an exponential visit has no memory, so each read is cut with a time of its own.
     """

@@ -1,4 +1,4 @@
-"""Reading speed by medians: each worker's median log speed, then a normal population of medians.
+"""Reading speed by medians: each worker's, then a normal law of medians.
 
 y_u = median of worker u's log speeds (Kaplan-Meier, where reads were interrupted)
 s_u^2 = (pi / 2) tau^2 / (n_u + pi / 2 - 1),  tau = 1.4826 MAD of all residuals
@@ -20,16 +20,16 @@ from metrics.arrays import Floats, Indices
 
 MEDIAN_VARIANCE = math.pi / 2
 MAD_TO_SD = 1.4826
-_LEAST_TAU = 0.02
-_LEAST_SHARE = 1e-3  # of sigma in the spread of medians; stands for "none"
+_MIN_TAU = 0.02
+_MIN_SHARE = 1e-3  # of sigma in the spread of medians; stands for "none"
 _TIE = 1e-9
 _MUCH_ALIKE = 4
-"""So many times as many cells as reads may stand in a table of workers and their reads."""
+"""Largest ratio of cells to reads in a table of workers by reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MedianFit:
-    """The fit by medians.
+    """Fit by medians.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class MedianFit:
 
 
 def fit_medians(data: TimedReads) -> MedianFit:
-    """Fit the population of medians.
+    """Fit the normal law of the workers' medians.
 
     Parameters
     ----------
@@ -80,7 +80,9 @@ def fit_medians(data: TimedReads) -> MedianFit:
 
 
 def worker_medians(data: TimedReads) -> Floats:
-    """Return each worker's median log speed by Kaplan and Meier; nan where the curve does not come down to a half.
+    """Return each worker's median log speed by Kaplan and Meier, or nan.
+
+    nan where the curve does not come down to a half.
 
     The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so
     times at risk run from the fastest read to the slowest. Where exactly half is left between two reads the
@@ -108,7 +110,10 @@ def worker_medians(data: TimedReads) -> Floats:
 
 
 def _middles(log_speed: Floats, reads: Indices) -> Floats:
-    """Return medians of complete reads, from a table with a row for each worker that is sorted at once."""
+    """Return medians of complete reads, from a sorted table of workers.
+
+    It has a row for each worker and is sorted at once.
+    """
     table = np.full((len(reads), int(reads.max())), np.inf)
     table[np.arange(table.shape[1]) < reads[:, None]] = log_speed
     table.sort(axis=1)
@@ -139,15 +144,15 @@ def residual_scale(data: TimedReads, medians: Floats) -> float:
     rows = ~data.cut & (complete[data.worker] > 1) & (residual > 0)
     n = complete[data.worker[rows]]
     stretch = np.where(n % 2 == 0, 1 + 1.6 * (n - 1) / n**2, 1.0)
-    return (
-        max(MAD_TO_SD * float(np.median(residual[rows] * stretch)), _LEAST_TAU) if rows.any() else _LEAST_TAU
-    )
+    return max(MAD_TO_SD * float(np.median(residual[rows] * stretch)), _MIN_TAU) if rows.any() else _MIN_TAU
 
 
 def normal_population(
     y: Floats, variances: Floats, weights: Floats | None = None
 ) -> tuple[float, float, float]:
-    """Return mu, sigma and the log-likelihood of y_u ~ N(mu, sigma^2 + s_u^2); mu is profiled out.
+    """Return mu, sigma and the log-likelihood of y_u ~ N(mu, sigma^2 + s_u^2).
+
+    mu is profiled out.
 
     sigma maximises the restricted likelihood, l - log(sum 1 / (sigma^2 + s_u^2)) / 2: that mu had to be estimated too makes
     the unrestricted one too small by half a worker in as many as there are.
@@ -160,14 +165,14 @@ def normal_population(
         How often each counts; once by default.
     """
     weights = np.ones_like(y) if weights is None else weights
-    spread = max(float(y.std()), _LEAST_TAU)
+    spread = max(float(y.std()), _MIN_TAU)
 
     def loss(log_sigma: Floats) -> float:
         mu, total = _mean_and_variance(y, variances, weights, math.exp(log_sigma[0]))
         return _deviance(y, mu, weights, total) / 2 + 0.5 * math.log(float((weights / total).sum()))
 
     start = math.log(math.sqrt(max(spread**2 - float(variances.mean()), 0.04 * spread**2)))
-    bounds = [(math.log(_LEAST_SHARE * spread), math.log(10 * spread))]
+    bounds = [(math.log(_MIN_SHARE * spread), math.log(10 * spread))]
     found = minimize(loss, [start], method="L-BFGS-B", bounds=bounds)
     sigma = math.exp(float(found.x[0]))
     mu, total = _mean_and_variance(y, variances, weights, sigma)

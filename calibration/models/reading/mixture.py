@@ -1,4 +1,4 @@
-"""Reading speed by marginal likelihood, with idle and skimmed reads in the model.
+"""Reading speed by marginal likelihood, with idle and skimmed reads.
 
 x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
 e ~ mixture of read, idle and skimmed (`calibration.models.reading.law`)
@@ -27,19 +27,28 @@ from metrics.arrays import Bools, Floats, Indices
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
 MANY_ROWS = 50_000
 NODES, REACH = 41, 10.0
-"""How many nodes, and their half-width in standard deviations of the worker's posterior, whose tails are longer than normal ones."""
+"""Number of nodes, and their half-width in posterior standard deviations.
+
+The worker's posterior has longer tails than a normal one.
+"""
 NODES_OF_MANY, REACH_OF_MANY = 17, 6.5
-"""The same of so many reads: as dense as needed, and what lies further out is less than a millionth."""
+"""Number of nodes and their half-width for a worker with many reads.
+
+As dense as needed, and what lies further out is less than a millionth.
+"""
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 1200
 _WORKERS_AT_FIRST = 300
 _STEP = 1e-5
 _DECREMENT = 1e-4
 _ROUGH, _FINE = 1e-2, 1e-4
-_LEAST_SIGMA = 0.02
-_LEAST_VARIANCE = 1e-6
+_MIN_SIGMA = 0.02
+_MIN_VARIANCE = 1e-6
 _FAR = 20.0
-"""A log sigma or log tau so far from 0 is nobody's; the search runs there where reads do not scatter, until numbers overflow."""
+"""Largest absolute log sigma or log tau of a maximum.
+
+The search runs there where reads do not scatter, until numbers overflow.
+"""
 _LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
 
 N_FREE = 5
@@ -47,7 +56,7 @@ N_FREE = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MixtureFit:
-    """The fit of the mixture.
+    """Fit of the mixture by marginal likelihood.
 
     Attributes
     ----------
@@ -77,7 +86,7 @@ class MixtureFit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerBlock:
-    """Some workers with all their reads."""
+    """Block of workers with all their reads."""
 
     workers: slice
     starts: Indices
@@ -89,12 +98,12 @@ class WorkerBlock:
 
     @property
     def n_workers(self) -> int:
-        """How many workers."""
+        """Number of workers."""
         return len(self.starts)
 
 
 class _Rows(NamedTuple):
-    """Reads, how often each counts (n,), and whether they stand for very many."""
+    """Reads with weights (n,), and whether they stand for very many."""
 
     data: TimedReads
     times: Floats
@@ -102,7 +111,9 @@ class _Rows(NamedTuple):
 
 
 class MixtureLikelihood:
-    """The marginal likelihood of (mu, log sigma, log tau, a_idle, a_skimmed), one term a worker.
+    """Marginal likelihood of the mixture, one term a worker.
+
+    Of (mu, log sigma, log tau, a_idle, a_skimmed).
 
     The shares of read, idle and skimmed are (1 - 0.002) exp(0, a_idle, a_skimmed) / sum.
 
@@ -124,17 +135,20 @@ class MixtureLikelihood:
 
     @classmethod
     def around_medians(cls, data: TimedReads, start: MedianFit, *, many: bool = False) -> "MixtureLikelihood":
-        """Put the nodes where the fit by medians says, those of workers without a median around mu; ``many``: of very many reads."""
+        """Place the nodes around the workers' medians.
+
+        Those of workers without a median around mu; ``many``: of very many reads.
+        """
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
-        own_weight = 1 / max(start.sigma, _LEAST_SIGMA) ** 2
+        own_weight = 1 / max(start.sigma, _MIN_SIGMA) ** 2
         medians = np.where(known, start.medians, start.mu)
         centre = (weight * medians + own_weight * start.mu) / (weight + own_weight)
         rows = _binned(data, start.tau) if many else _Rows(data, np.ones(len(data.worker)), many=False)
         return cls(rows, centre, 1 / np.sqrt(weight + own_weight), start.variances)
 
     def around_posterior(self, p: Floats) -> "MixtureLikelihood":
-        """Put the nodes where the likelihood at ``p`` says: around posterior means, by posterior standard deviations.
+        """Place the nodes around posterior means at ``p``, by posterior deviations.
 
         Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta -
         mu) / sigma.
@@ -142,17 +156,17 @@ class MixtureLikelihood:
         sigma = math.exp(p[1])
         score = self.terms(p)[1]
         mean = sigma * score[:, 0]
-        variance = np.maximum(score[:, 1] + 1 - mean**2, _LEAST_VARIANCE)
+        variance = np.maximum(score[:, 1] + 1 - mean**2, _MIN_VARIANCE)
         return MixtureLikelihood(self._rows, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances)
 
     def covering(self, low: Floats, high: Floats) -> "MixtureLikelihood":
-        """Put the nodes where they are, and also between ``low`` and ``high``, (workers,) each."""
+        """Extend the nodes to cover ``low`` to ``high`` too, (workers,) each."""
         low, high = np.minimum(low, self.nodes[:, 0]), np.maximum(high, self.nodes[:, -1])
         sides = REACH_OF_MANY if self._rows.many else REACH
         return MixtureLikelihood(self._rows, (low + high) / 2, (high - low) / (2 * sides), self._variances)
 
     def penalty(self, p: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
-        """Return what is added to the log-likelihood, and its gradient.
+        """Return the penalty of the log-likelihood, and its gradient.
 
         A Dirichlet prior of the shares on the scale of the a's, and, as in restricted likelihood, what is due for mu having
         been estimated: -log(sum_u w_u / (sigma^2 + s_u^2)) / 2, with the s_u^2 of the medians. Without it sigma of 30 workers
@@ -169,12 +183,12 @@ class MixtureLikelihood:
 
     @property
     def n_workers(self) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return len(self._variances)
 
     @property
     def n_reads(self) -> float:
-        """How many reads they are of."""
+        """Number of reads."""
         return float(self._rows.times.sum())
 
     def terms(self, p: Floats) -> tuple[Floats, Floats]:
@@ -211,11 +225,11 @@ class MixtureLikelihood:
 
     @cached_property
     def blocks(self) -> tuple[WorkerBlock, ...]:
-        """The workers with their reads, in pieces."""
+        """Workers with their reads, in blocks."""
         return tuple(self._made_blocks())
 
     def _made_blocks(self) -> Iterator[WorkerBlock]:
-        """Cut the rows between workers into pieces that fit a processor's cache."""
+        """Cut the rows between workers into blocks that fit a processor's cache."""
         data = self._rows.data
         begins = np.searchsorted(data.worker, np.arange(self.n_workers + 1))
         first = 0
@@ -236,7 +250,7 @@ class MixtureLikelihood:
 
 
 def _binned(data: TimedReads, tau: float) -> _Rows:
-    """Unite reads of a worker whose log speeds differ by less than tau / 10."""
+    """Merge reads of a worker whose log speeds differ by less than tau / 10."""
     cell = np.floor((data.log_speed - data.log_speed.min()) * (_CELLS_IN_TAU / tau)).astype(np.int64)
     key = (data.worker * (int(cell.max()) + 1) + cell) * 2 + data.cut
     _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -246,7 +260,10 @@ def _binned(data: TimedReads, tau: float) -> _Rows:
 
 
 class MixtureMaximum(NamedTuple):
-    """Where the likelihood is highest: itself, (5,) parameters, each worker's log-likelihood (u,) and gradient (u, 5) there."""
+    """Maximum of the marginal likelihood, with each worker's term and gradient.
+
+    (5,) parameters, each worker's log-likelihood (u,) and gradient (u, 5) there.
+    """
 
     likelihood: MixtureLikelihood
     p: Floats
@@ -255,7 +272,10 @@ class MixtureMaximum(NamedTuple):
 
 
 class ReadingSample(NamedTuple):
-    """Reads, their fit by medians, and the top of their likelihood; None where it has none inside."""
+    """Reads, their fit by medians, and the maximum of their likelihood.
+
+    None where it has none inside.
+    """
 
     data: TimedReads
     medians: MedianFit
@@ -264,13 +284,18 @@ class ReadingSample(NamedTuple):
 
 @lru_cache(maxsize=4)
 def reading_sample(data: TimedReads) -> ReadingSample:
-    """Maximise the likelihood of some reads; done once for a fit and all of its checks."""
+    """Maximise the likelihood of some reads.
+
+    It is done once for a fit and all of its checks.
+    """
     medians = fit_medians(data)
     return ReadingSample(data, medians, mixture_top(data, medians))
 
 
 def fit_mixture(top: MixtureMaximum) -> MixtureFit | None:
-    """Return what the top of the marginal likelihood says; None where it is not inside.
+    """Return the fit at the maximum of the marginal likelihood, or None.
+
+    None where it is not inside.
 
     Parameters
     ----------
@@ -299,7 +324,9 @@ def fit_mixture(top: MixtureMaximum) -> MixtureFit | None:
 
 
 def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = None) -> MixtureMaximum | None:
-    """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
+    """Maximise the marginal likelihood; return None if the maximum is not inside.
+
+    Such as with no spread over workers.
 
     It is maximised twice: the first time roughly, of very many workers with some of them, to know where the nodes belong.
 
@@ -313,16 +340,16 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
         How much each worker counts; once by default.
     """
     weights = np.ones(data.n_workers) if weights is None else weights
-    p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
+    p = np.array([start.mu, math.log(max(start.sigma, _MIN_SIGMA)), math.log(start.tau), -2.5, -2.5])
     many = len(data.worker) > MANY_ROWS
     likelihood = MixtureLikelihood.around_medians(data, start, many=many)
     every = max(1, data.n_workers // _WORKERS_AT_FIRST) if many else 1
     first = likelihood if every == 1 else _thinned(data, start, every)
     p = _maximised(_at(first, p), weights[::every], _ROUGH).p
-    if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
+    if not np.isfinite(p).all() or math.exp(p[1]) < _MIN_SIGMA:
         return None
     top = _maximised(_at(likelihood.around_posterior(p), p), weights, _FINE)
-    return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _LEAST_SIGMA else None
+    return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _MIN_SIGMA else None
 
 
 def _at(likelihood: MixtureLikelihood, p: Floats) -> MixtureMaximum:
@@ -330,13 +357,16 @@ def _at(likelihood: MixtureLikelihood, p: Floats) -> MixtureMaximum:
 
 
 def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihood:
-    """Return the likelihood of the first worker of every so many."""
+    """Return the likelihood of every n-th worker, from the first."""
     of_some = replace(start, medians=start.medians[::every], variances=start.variances[::every])
     return MixtureLikelihood.around_medians(data.of(data.worker % every == 0), of_some, many=True)
 
 
 def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> MixtureMaximum:
-    """Climb from where it begins by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
+    """Climb by quasi-Newton steps from a start.
+
+    The first ones are scaled by the workers' outer product of scores.
+    """
     likelihood, start, *terms = begin
     known = {start.tobytes(): tuple(terms)}
 
@@ -364,7 +394,10 @@ def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> Mix
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:
-    """Return minus the Hessian, by differences of the gradient; ``score`` is the gradient of the terms at ``p``."""
+    """Return minus the Hessian, by differences of the gradient.
+
+    ``score`` is the gradient of the terms at ``p``.
+    """
 
     def slope(score: Floats, q: Floats) -> Floats:
         return np.asarray(score.sum(axis=0) + likelihood.penalty(q)[1])

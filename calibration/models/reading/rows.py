@@ -1,4 +1,6 @@
-"""From table reads to log speeds: which reads measure how fast somebody reads, and what each of them says.
+"""Log speeds from table reads, of the reads that measure reading.
+
+And what each of them says.
 
 Used are iUnits and updates (a link is not read but followed) that have a length, were on screen for some
 time, and were either seen whole or being read when the visit ended; what was scrolled past was not read. Of
@@ -24,12 +26,12 @@ from metrics.arrays import Bools, Floats, Indices
 
 READ_KINDS = ("iunit", "update")
 BY_CHARACTERS = ("ja",)
-"""Languages that are not measured in words, since they are written without spaces."""
+"""Languages measured in characters, since they have no spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TimedReads:
-    """What workers read, ordered by worker; a cut reading is slower than it looks.
+    """Reads of workers, ordered by worker; a cut read is slower than it looks.
 
     Attributes
     ----------
@@ -62,11 +64,11 @@ class TimedReads:
 
     @property
     def n_workers(self) -> int:
-        """How many workers have a reading."""
+        """Number of workers with a read."""
         return int(self.worker[-1]) + 1 if len(self.worker) else 0
 
     def of(self, rows: "Bools | Indices") -> "TimedReads":
-        """Return some of the readings, workers numbered anew."""
+        """Select reads, with workers renumbered."""
         columns = ("worker", "log_speed", "cut", "log_length", "item")
         arrays = {name: getattr(self, name)[rows] for name in columns}
         arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)[1]
@@ -74,7 +76,7 @@ class TimedReads:
 
 
 def length_unit(language: str | None) -> str:
-    """Return what lengths are counted in: characters for Japanese, else words."""
+    """Return the unit of lengths: characters for Japanese, else words."""
     return "characters" if language in BY_CHARACTERS else "words"
 
 
@@ -134,7 +136,9 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
 
 
 def last_of_visit(reads: pd.DataFrame) -> "pd.Series[bool]":
-    """Say which reads a visit's end interrupted, where the log does not: the one first seen last, if not fully seen.
+    """Return which reads a visit's end interrupted, if the log does not say.
+
+    The one first seen last, if not fully seen.
 
     A visit is told by worker, topic and ``visit``, where that is missing by ``page``. Without ``first_seen``
     nobody knows, and none counts as interrupted. Of several first seen at the same time it is the last row.
@@ -147,13 +151,16 @@ def last_of_visit(reads: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _first_reading(reads: pd.DataFrame) -> "pd.Index[int]":
-    """Return the rows, by worker and time, of each worker's first reading of each item of each topic."""
+    """Return the rows of each worker's first reading of each item of each topic.
+
+    By worker and time.
+    """
     by_time = reads.sort_values(["worker", "first_seen"], kind="stable")
     return by_time.drop_duplicates(["worker", "topic", "item"]).index
 
 
 def _complete_columns(reads: pd.DataFrame) -> pd.DataFrame:
-    """Return the reads numbered from 0, with every column that is asked for below."""
+    """Return the reads renumbered from 0, with every column that follows needs."""
     optional = ("visit", "chars", "first_seen", "fully_seen", "interrupted")
     missing = {name: pd.NA for name in optional if name not in reads.columns}
     return reads.reset_index(drop=True).assign(**missing)

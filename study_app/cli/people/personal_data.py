@@ -1,4 +1,4 @@
-"""What a study holds of people: `prefcal withdraw` takes a consent back, `retention` deletes what need not be kept."""
+"""Commands `prefcal withdraw` and `retention`: personal data of a study."""
 
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
+from study_app.store.simulated_workers import is_simulated, record_simulated
 from study_app.store.study_cache import StudyCache
 
 if TYPE_CHECKING:
@@ -71,12 +72,12 @@ def retention(
     even_unpaid: bool,
     is_real: bool,
 ) -> None:
-    """Say what STUDY holds of people, and delete what need not be kept.
+    """Report what STUDY holds of people, and delete what need not be kept.
 
     Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
     their platform ids are deleted: afterwards their ids are unknown, and a worker who comes again is a new
-    worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
-    has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
+    worker. So workers with complete data, or with work handed in, are kept until a list read with `prefcal reconcile` has them as paid;
+    --even-unpaid deletes them all the same. Backups made before still hold what is deleted here.
     """
     if days is not None and all_identities:
         raise click.UsageError("name --identities or --all-identities, not both")
@@ -101,8 +102,10 @@ def retention(
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
-                said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-                add_audit_entry(session, chosen.id, None, "delete", said, now=tokens.utc_now())
+                detail = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+                add_audit_entry(session, chosen.id, None, "delete", detail, now=tokens.utc_now())
+                if is_simulated(session, chosen.id):
+                    record_simulated(session, chosen.id)
                 _overwrite(session, store)
                 delete_rows(session, parts)
             retained, name = count_retained(session, chosen.id), chosen.name
@@ -136,7 +139,7 @@ def _whose(
     withdrawn: bool,
     unconsented: bool,
 ) -> "tuple[Sequence[int], list[int]]":
-    """Return the workers of whom everything goes, and those of whom only the platform id goes."""
+    """Return the workers to delete, and those who lose only their platform id."""
     gone = [*session.scalars(withdrawn_workers(study.id))] if withdrawn else []
     gone += session.scalars(unconsented_workers(study.id, now=now)) if unconsented else []
     if not all_identities and days is None:
@@ -146,7 +149,10 @@ def _whose(
 
 
 def _check_paid(owed: int, *, is_real: bool) -> None:
-    """Say that some may not be paid yet; raises `InputError` before anything is deleted."""
+    """Warn of workers who may not be paid yet.
+
+    Raises `InputError` before anything is deleted.
+    """
     if not owed:
         return
     problem = f"{owed} of these workers {'is' if owed == 1 else 'are'} not known to be paid, and nobody could tell afterwards who they are"
@@ -170,7 +176,10 @@ def _overwrite(session: "Session", store: "Database") -> None:
 
 
 def _empty_journal(store: "Database") -> None:
-    """Have SQLite move its write-ahead log into the file, so that no older page stays in it; a busy server does that later."""
+    """Write SQLite's write-ahead log into the file, so that no older page remains.
+
+    A busy server does that later.
+    """
     if store.is_sqlite:
         with store.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -180,7 +189,7 @@ def _empty_journal(store: "Database") -> None:
 @click.argument("code", metavar="CODE")
 @database_option
 def withdraw(code: str, database: str | None) -> None:
-    """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
+    """Withdraw the worker who holds CODE from all later exports, fits and counts."""
     with database_session(database, write=True) as session:
         done = ends.withdraw(session, code, now=tokens.utc_now())
         if done is not None and not done.again:

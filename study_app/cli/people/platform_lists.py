@@ -1,4 +1,4 @@
-"""Lists by platform id: `prefcal reconcile` reads the platform's, `bonus` writes the one that it takes."""
+"""Commands `prefcal reconcile` and `bonus`: lists by platform id."""
 
 import csv
 import io
@@ -96,8 +96,8 @@ def reconcile(
         listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
         reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
         nameless = len(without_identity(session, chosen.id))
-        said = f"{len(listed.submissions)} lines"
-        add_audit_entry(session, chosen.id, None, "read the platform's list", said, now=tokens.utc_now())
+        detail = f"{len(listed.submissions)} lines"
+        add_audit_entry(session, chosen.id, None, "read the platform's list", detail, now=tokens.utc_now())
         if output is not None:
             write_atomically(
                 output,
@@ -119,7 +119,10 @@ def reconcile(
 
 
 def _states(**given: tuple[str, ...]) -> dict[str, str]:
-    """Return state -> what the user says it means; one state cannot mean two things."""
+    """Return the meaning of each state that the user named.
+
+    One state cannot mean two things.
+    """
     meanings: dict[str, str] = {}
     for meaning, words in given.items():
         for word in words:
@@ -130,7 +133,7 @@ def _states(**given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
-    """Say how many there are of each finding, then list those with which something is to be done."""
+    """Count the workers of each finding, then list those that need an action."""
     if not reconciled:
         return "the list is empty, and nobody has complete data\n"
     counts = {
@@ -188,8 +191,9 @@ def bonus(
 ) -> None:
     """Write a line `participant_id,amount` for each worker who gets a bonus.
 
-    FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each everybody gets the same who
-    has complete data (every required answer is stored, the last button pressed or not) and did not withdraw. Only workers on a list from the platform get one: let `prefcal reconcile` read a list before.
+    FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each every worker gets the same
+    who has complete data (every required answer is stored, the last button pressed or not) and did not withdraw. Only workers on a
+    list from the platform get one: read a list with `prefcal reconcile` before.
     On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """
@@ -228,7 +232,9 @@ def bonus(
 
 
 def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> str:
-    """Return a line ``participant_id,amount`` for each worker, of ids and amounts by pseudonym.
+    """Return a line ``participant_id,amount`` for each worker.
+
+    Ids and amounts are given by pseudonym.
 
     Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
     """
@@ -239,13 +245,19 @@ def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> s
 
 
 def _unlisted(session: "Session", study: "LoadedStudy", ids: "Mapping[str, str]") -> set[str]:
-    """Return the workers whose id no list of the platform has; nobody where the platform may have no list and none was read."""
+    """Return the workers whose id no list of the platform has.
+
+    None where the platform may have no list and none was read.
+    """
     known = in_a_list(session, study.id)
     return ids.keys() - known if known or study.config["platform"] != "generic" else set()
 
 
 def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[str, Decimal]:
-    """Leave out those whose id no list has, and say how many; raise `InputError` when that is everybody."""
+    """Drop workers whose id no list has, and report their number.
+
+    Raises `InputError` when that is everybody.
+    """
     left = {worker: amount for worker, amount in amounts.items() if worker not in unlisted}
     if amounts and not left:
         raise input_fault(
@@ -262,7 +274,10 @@ def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[s
 
 
 def _note_nameless(whole: int, named: int) -> None:
-    """Say how many have complete data and get no line; raise `InputError` when that is everybody."""
+    """Report the number of complete workers without a platform id.
+
+    Raises `InputError` when that is everybody.
+    """
     if whole and not named:
         raise input_fault(
             f"the platform ids of all {whole} workers with complete data were deleted, so nobody can get a bonus",
@@ -287,7 +302,7 @@ def _same(text: str) -> Decimal:
 def _listed(
     session: "Session", study: int, file: str, ids: "Mapping[str, str]", unlisted: set[str]
 ) -> dict[str, Decimal]:
-    """Read worker -> amount; every fault of the file at once."""
+    """Read the amount of each worker, with every fault of the file."""
     log = FaultLog(file)
     read = read_csv_columns(file, ("worker", "amount"), log)
     everybody = pseudonyms(session, study)

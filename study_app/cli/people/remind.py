@@ -50,9 +50,9 @@ REMINDER_COLUMNS = ("platform_id", "topic", "address")
 )
 @database_option
 def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
-    """List everybody who follows a stream of STUDY: platform id, event, and the address that leads them back.
+    """List the followers of STUDY's streams: platform id, event and address.
 
-    Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
+    The address leads a worker back to the stream. Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
     when you are about to send it. STUDY may be left out when only one study is loaded.
     """
     if not base.startswith(("http://", "https://")):

@@ -1,17 +1,24 @@
-"""`prefcal plan agreement` and `difference`: how well agreement will be known, and whether two measures will be distinguished."""
+"""Commands `prefcal plan agreement` and `difference`: sizes of a study of measures."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import COUNT, LEVEL, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
-from study_app.cli.plan.options import PlanOptions, check_not_true_value, plan_options, run_plan
-from study_app.cli.plan.wording import PlanWording, percent
+from metrics.errors import percent
+from study_app.cli.options import COUNT, LEVEL, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.plan.options import (
+    PlanOptions,
+    check_not_true_value,
+    plan_options,
+    run_plan,
+    tell_from_option,
+)
+from study_app.cli.plan.wording import PlanWording, exact_percent
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign
-    from calibration.plan.simulation import JudgePopulation
+    from calibration.plan.votes import JudgePopulation
     from metrics.agreement.agreement import Ties
 
 PAIR_SIZES = {
@@ -19,16 +26,21 @@ PAIR_SIZES = {
     "pairs": ("pair a query", "pairs a query"),
     "workers": ("worker a pair", "workers a pair"),
 }
-"""Sizes that may vary: one of each in words, and several."""
+"""Singular and plural of each size that may vary, by its name."""
 TASTE = 0.6
 """Default taste of people who judge several queries."""
 HELPFUL = ("queries",)
-"""More pairs and more workers a pair say nothing about other queries, which are what is unsure."""
+"""Sizes that narrow intervals.
+
+More pairs and workers say nothing about other queries.
+"""
 DEFAULT_WIDTH = 0.1
+MAX_WIDTH = 1.0
+"""Widest interval of an agreement; agreements lie between 0 and 1."""
 
 
-def rest_of(words: dict[str, tuple[str, str]], vary: str, options: Any) -> str:
-    """Return the sizes that do not vary, in words: `21 pairs a query and 14 workers a pair`."""
+def fixed_sizes(words: dict[str, tuple[str, str]], vary: str, options: Any) -> str:
+    """Describe the fixed sizes, as in `21 pairs a query and 14 workers a pair`."""
     sizes = {name: getattr(options, name) for name in words if name != vary}
     return " and ".join(f"{size:,} {words[name][size != 1]}" for name, size in sizes.items())
 
@@ -37,7 +49,7 @@ def rest_of(words: dict[str, tuple[str, str]], vary: str, options: Any) -> str:
 class PairSizes:
     """Sizes of a study of pairs."""
 
-    queries: int = option(type=click.IntRange(2, MOST), default=25, help="Number of queries.")
+    queries: int = option(type=click.IntRange(2, MAX_COUNT), default=25, help="Number of queries.")
     pairs: int = option(
         type=COUNT,
         default=21,
@@ -55,14 +67,14 @@ class PairSizes:
     )
 
     def rest(self, vary: str) -> str:
-        """Return what does not vary, in words."""
+        """Describe the sizes that do not vary."""
         several = f", {self.queries_a_worker:,} queries a worker" if self.queries_a_worker > 1 else ""
-        return f"{rest_of(PAIR_SIZES, vary, self)}{several}"
+        return f"{fixed_sizes(PAIR_SIZES, vary, self)}{several}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedSizes(PairSizes):
-    """Sizes of a study of pairs, and the people who judge them."""
+    """Sizes of a study of pairs, and the behaviour of its judges."""
 
     ties: "Ties" = one_of(
         "against",
@@ -112,8 +124,8 @@ class JudgedSizes(PairSizes):
 
     @property
     def people(self) -> "JudgePopulation":
-        """The people who judge."""
-        from calibration.plan.simulation import JudgePopulation
+        """Population of the judges."""
+        from calibration.plan.votes import JudgePopulation
 
         usual = TASTE if self.queries_a_worker > 1 else 0.0
         return JudgePopulation(
@@ -127,7 +139,7 @@ class JudgedSizes(PairSizes):
     def design(
         self, true: float, common_options: PlanOptions, tell_from: float | None = None
     ) -> "AgreementDesign":
-        """Return the study as it is planned."""
+        """Return the design that the simulation needs."""
         from calibration.plan.agreement import AgreementDesign
 
         return AgreementDesign(
@@ -145,108 +157,101 @@ class JudgedSizes(PairSizes):
         )
 
     def words(self, vary: str, assumed: str) -> dict[str, Any]:
-        """Return what every question about agreement says alike, for `PlanWording`."""
+        """Return the common arguments of `PlanWording` of both commands."""
         people = self.people
         taste = f", taste {people.taste_sd:g}" if people.taste_sd else ""
         left = f", drop-out {people.drop_out:g}" if people.drop_out else ""
         fewest = f", {self.fewest_pairs:,} pairs in the smallest query" if self.fewest_pairs else ""
         return {
-            "unit": "",
-            "digits": 3,
+            "unit": " points",
+            "digits": 1,
+            "scale": 100.0,
             "study": f"{self.rest(vary)}{fewest}",
             "sizes": PAIR_SIZES,
             "helpful": (*HELPFUL, "workers") if self.queries_a_worker > 1 else HELPFUL,
-            "farthest": 1.0,
+            "farthest": MAX_WIDTH,
             "assumed": f"{assumed}; strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g}"
             f"{taste}{left} (prefcal plan COMMAND --help says what each means)",
         }
 
 
-Wanted = plan_options(
+AgreementPlanOptions = plan_options(
     sizes=("queries", "pairs", "workers"), simulated=400, kinds=("summary_pairs", "ranked_pairs")
 )
 
 
-@click.command("agreement")
-@click.option(
-    "--true",
-    type=LEVEL,
-    default=0.69,
-    show_default=True,
-    help="Expected agreement of the measure. 0.69 is what a good measure of summaries had.",
-)
-@click.option(
-    "--tell-from",
-    type=LEVEL,
-    metavar="AGREEMENT",
-    help="Null value to be rejected, such as another paper's agreement. For --power.",
-)
-@with_options(sizes=JudgedSizes, common_options=Wanted)
-def agreement(
-    *, true: float, tell_from: float | None, sizes: JudgedSizes, common_options: PlanOptions
-) -> None:
-    """Say how many queries, pairs and workers make the agreement of one measure known well enough.
+@dataclass(frozen=True, kw_only=True)
+class AgreementGuess:
+    """Guess about the agreement of a measure, and its null value."""
 
-    By default: at how many queries is its 95 % interval at most 0.1 wide?
+    true: float = option(
+        type=LEVEL,
+        default=0.69,
+        help="Expected agreement of the measure. 0.69 is what a good measure of summaries had.",
+    )
+    tell_from: float | None = tell_from_option(
+        ", such as another paper's agreement", type=LEVEL, metavar="AGREEMENT"
+    )
+
+
+@click.command("agreement")
+@with_options(guess=AgreementGuess, sizes=JudgedSizes, common_options=AgreementPlanOptions)
+def agreement(*, guess: AgreementGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
+    """Find the size of a study in which the agreement of one measure is known well.
+
+    By default it finds the number of queries at which the 95 % interval of the agreement is at most 10 points wide.
     """
+    true, tell_from = guess.true, guess.tell_from
     check_not_true_value("--tell-from", tell_from, true)
-    wish = common_options.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
+    wish = common_options.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None, farthest=MAX_WIDTH)
+    subject = f"an agreement of {exact_percent(true)}"
     question = PlanWording(
-        subject=f"an agreement of {true:g}",
-        found=None if tell_from is None else f"tells {true:g} from {tell_from:g}",
-        **sizes.words(common_options.vary, f"an agreement of {true:g} (ties: {sizes.ties})"),
+        subject=subject,
+        found=None if tell_from is None else f"tells {exact_percent(true)} from {exact_percent(tell_from)}",
+        **sizes.words(common_options.vary, f"{subject} (ties: {sizes.ties})"),
     )
     run_plan(sizes.design(true, common_options, tell_from).ready(), question, wish, common_options)
 
 
-@click.command("difference")
-@click.option(
-    "--true",
-    type=LEVEL,
-    default=0.69,
-    show_default=True,
-    help="Expected agreement of the better measure.",
-)
-@click.option(
-    "--other",
-    type=LEVEL,
-    default=0.65,
-    show_default=True,
-    help="Expected agreement of the other measure.",
-)
-@click.option(
-    "--same-choice",
-    type=LEVEL,
-    default=0.8,
-    show_default=True,
-    help="Share of pairs in which both measures choose the same system. You can count it before the study, from their "
-    "scores: measures that are alike are easier to distinguish.",
-)
-@with_options(sizes=JudgedSizes, common_options=Wanted)
-def difference(
-    *, true: float, other: float, same_choice: float, sizes: JudgedSizes, common_options: PlanOptions
-) -> None:
-    """Say how many queries, pairs and workers tell two measures apart.
+@dataclass(frozen=True, kw_only=True)
+class DifferenceGuess:
+    """Guesses about the agreements of two measures, and how alike they choose."""
 
-    By default: at how many queries do four of five studies find that one measure agrees with people better than the
-    other (t test over queries and people at 5 %, two-sided)?
+    true: float = option(type=LEVEL, default=0.69, help="Expected agreement of the better measure.")
+    other: float = option(type=LEVEL, default=0.65, help="Expected agreement of the other measure.")
+    same_choice: float = option(
+        type=LEVEL,
+        default=0.8,
+        help="Share of pairs in which both measures choose the same system. You can count it before the study, from their "
+        "scores: measures that are alike are easier to distinguish.",
+    )
+
+
+@click.command("difference")
+@with_options(guess=DifferenceGuess, sizes=JudgedSizes, common_options=AgreementPlanOptions)
+def difference(*, guess: DifferenceGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
+    """Find the size of a study that distinguishes the agreements of two measures.
+
+    By default it finds the number of queries at which four of five studies show that one measure agrees with people
+    better than the other (t test over queries and people at 5 %, two-sided).
     """
     from calibration.plan.agreement import DifferenceDesign
 
-    wish = common_options.wish()
+    wish = common_options.wish(farthest=2 * MAX_WIDTH)
+    true, other = guess.true, guess.other
     if other > true:
         raise click.UsageError(f"--other {other:g} is above --true {true:g}, the better measure's: swap them")
+    design = DifferenceDesign(
+        study=sizes.design(true, common_options), other=other, same_choice=guess.same_choice
+    )
     if wish.power is not None:
         check_not_true_value("--other", other, true)
-    design = DifferenceDesign(study=sizes.design(true, common_options), other=other, same_choice=same_choice)
-    if wish.power is not None:
         design.check_tested()
-    same = f"the same choice in {percent(same_choice)} of the pairs"
+    agreements = f"{exact_percent(true)} and {exact_percent(other)}"
+    same = f"the same choice in {percent(guess.same_choice)} of the pairs"
     question = PlanWording(
         subject="the difference",
-        found=f"finds the difference between {true:g} and {other:g}",
-        **sizes.words(
-            common_options.vary, f"agreements of {true:g} and {other:g} (ties: {sizes.ties}), {same}"
-        ),
+        found=f"finds the difference between {agreements}",
+        **sizes.words(common_options.vary, f"agreements of {agreements} (ties: {sizes.ties}), {same}"),
     )
     run_plan(design.ready(), question, wish, common_options)

@@ -1,4 +1,4 @@
-"""The curve of a plan as a figure: SVG, PDF or PNG."""
+"""Curve of a plan as a figure: SVG, PDF or PNG."""
 
 import io
 import textwrap
@@ -11,9 +11,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullL
 
 from calibration.inference.formatting import LEGEND_BELOW
 from calibration.plan.search import Plan, PrecisionGoal
-from calibration.plan.simulation import PlanRow
+from metrics.errors import percent
 from study_app.cli.plan.text import headline
-from study_app.cli.plan.wording import PlanWording, percent
+from study_app.cli.plan.wording import PlanWording
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,13 +26,13 @@ STYLE = {"svg.fonttype": "none", "svg.hashsalt": "prefcal", "pdf.fonttype": 42}
 
 
 def figure_bytes(result: Plan, question: PlanWording, wish: PrecisionGoal, kind: str) -> bytes:
-    """Draw width, or chance where a power is wished, over size; the title is the answer.
+    """Draw width or power over size, with the answer as title.
 
     The same plan gives the same bytes.
 
     Parameters
     ----------
-    found, question, wish
+    result, question, wish
         As for `study_app.cli.plan.text.plan_text`.
     kind : {'svg', 'pdf', 'png'}
         The format.
@@ -80,16 +80,14 @@ def _draw(ax: "Axes", result: Plan, question: PlanWording, wish: PrecisionGoal) 
 def _widths(ax: "Axes", result: Plan, question: PlanWording, wish: PrecisionGoal) -> None:
     rows = [row for row in result.rows if question.is_bounded(row.width_of(0.9))]
     sizes = [row.size for row in rows]
-    ax.fill_between(sizes, *_tails(rows), color=BAND, linewidth=0, label="eight of ten studies")
-    ax.plot(sizes, [row.width for row in rows], "o-", color="black", markersize=4, label="typical study")
+    low, high = ([question.scale * row.width_of(share) for row in rows] for share in (0.1, 0.9))
+    ax.fill_between(sizes, low, high, color=BAND, linewidth=0, label="eight of ten studies")
+    widths = [question.scale * row.width for row in rows]
+    ax.plot(sizes, widths, "o-", color="black", markersize=4, label="typical study")
     if wish.width is not None:
-        ax.axhline(wish.width, color=BLUE, linestyle="--", linewidth=1.2, label="wanted")
+        ax.axhline(question.scale * wish.width, color=BLUE, linestyle="--", linewidth=1.2, label="wanted")
     unit = f" ({question.unit.strip()})" if question.unit else ""
     ax.set_ylabel(f"width of the 95 % interval{unit}")
-
-
-def _tails(rows: list[PlanRow]) -> tuple[list[float], list[float]]:
-    return [row.width_of(0.1) for row in rows], [row.width_of(0.9) for row in rows]
 
 
 def _chances(ax: "Axes", result: Plan, wish: PrecisionGoal) -> None:
@@ -105,7 +103,7 @@ def _chances(ax: "Axes", result: Plan, wish: PrecisionGoal) -> None:
 
 
 def _apart(sizes: list[int], first: list[int]) -> list[int]:
-    """Return sizes whose labels do not overlap on a log axis, some of them before all others."""
+    """Return sizes whose labels do not overlap on a log axis, preferring ``first``."""
     spread = np.log(sizes[-1] / sizes[0]) or 1.0
     kept: list[int] = []
     for size in [*first, sizes[0], sizes[-1], *sizes]:

@@ -1,5 +1,6 @@
-"""What the commands of `prefcal plan` have in common: their options, and the way from a design to an answer."""
+"""Options of `prefcal plan`, and the run from a design to a printed answer."""
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ import click
 
 from study_app.cli.options import (
     LEVEL,
-    MOST,
+    MAX_COUNT,
     POSITIVE,
     ComputeOptions,
     FiniteFloat,
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 
 KEY = "prefcal.planned_study"
 BUSY = ("pairs", "queries_a_worker", "days")
-"""What moves how long one person is busy."""
+"""Sizes that change how long one person is busy."""
 
 
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
 
 
-def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+def _check_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
     if value is not None and value.suffix not in FIGURES:
         raise click.BadParameter(f"name a file that ends in {', '.join(FIGURES)}", ctx=ctx, param=param)
     return value
@@ -53,7 +54,8 @@ class PlanOptions(ComputeOptions, Printed):
     vary: str = ""
     studies: int = 0
     width: float | None = option(
-        type=POSITIVE, help="Find the size at which the 95 % interval is at most this wide, from end to end."
+        type=POSITIVE,
+        help="Find the size at which the 95 % interval is at most this wide, from end to end, in the unit of --true.",
     )
     sure: float = option(
         type=FiniteFloat(0, 1, min_open=True),
@@ -61,7 +63,7 @@ class PlanOptions(ComputeOptions, Printed):
         help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
     )
     power: float | None = option(
-        type=LEVEL, help="Find the size at which this share of studies finds what is true."
+        type=LEVEL, help="Find the size at which this share of studies finds the true effect."
     )
     seed: int = seed_option()
     figure: Path | None = option(
@@ -69,7 +71,7 @@ class PlanOptions(ComputeOptions, Printed):
         "--output",
         metavar="FILE",
         type=OutFile(),
-        callback=_a_figure,
+        callback=_check_figure,
         help="Draw the curve into FILE too: .svg, .pdf or .png.",
     )
 
@@ -82,22 +84,22 @@ class PlanOptions(ComputeOptions, Printed):
 
     @property
     def planned(self) -> "PlannedStudy | None":
-        """The study that it is a plan of, if any."""
+        """The study of option `--study`, if any."""
         study: PlannedStudy | None = click.get_current_context().meta.get(KEY)
         return study
 
     @property
     def pairs_each(self) -> int | None:
-        """Pairs of a query that one person judges, where the study says that these are not all."""
+        """Pairs of a query that one person judges, if the study limits them."""
         return None if self.planned is None else self.planned.pairs_each
 
     @property
     def most_pairs(self) -> int | None:
-        """Pairs that the systems of the study make in a query."""
+        """Pairs that the systems of the study make in a query, if it is known."""
         return None if self.planned is None else self.planned.sizes.get("pairs")
 
     def priced(self, question: PlanWording) -> PlanWording:
-        """Return a question that knows what a person of the study costs."""
+        """Add time and price of a person of the study, if it is known."""
         study = self.planned
         if study is None:
             return question
@@ -111,21 +113,27 @@ class PlanOptions(ComputeOptions, Printed):
         )
         return replace(question, person=person)
 
-    def wish(self, *, default_width: float | None = None, tells: bool = True) -> "PrecisionGoal":
-        """Return what the study shall reach.
+    def wish(
+        self, *, default_width: float | None = None, tells: bool = True, farthest: float = math.inf
+    ) -> "PrecisionGoal":
+        """Return the width or the power that the study is to reach.
 
         Parameters
         ----------
         default_width : float or None
-            The width wished for when neither a width nor a power is; None: then the default power is.
+            Width where neither a width nor a power is given; None for the default power.
         tells : bool
-            There is a value to be told from.
+            There is a null value to reject.
+        farthest : float
+            Width that no interval exceeds.
         """
         from calibration.plan.search import PrecisionGoal
 
         if self.power is not None and not tells:
+            raise click.UsageError("--power needs --tell-from: the null value that the study is to reject")
+        if self.width is not None and self.width > farthest:
             raise click.UsageError(
-                "--power needs --tell-from: the value that the true one is to be told from"
+                f"--width {self.width:g}: no such interval is wider than {farthest:g}; give a smaller width, such as 0.1"
             )
         if self.width is not None or self.power is not None:
             return PrecisionGoal(width=self.width, sure=self.sure, power=self.power)
@@ -144,7 +152,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
     simulated : int
         The default number of simulated studies of each size.
     kinds : sequence of str
-        The kinds of task that it is about: `--study` fills in the sizes from a task of one of these.
+        Kinds of task: `--study` fills in the sizes from a task of one of these.
     """
 
     def fill_in(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
@@ -165,7 +173,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
             metavar="FILE",
             is_eager=True,
             callback=fill_in,
-            help="A study file: its sizes are the defaults here, and the answer says minutes and money.",
+            help="Study file whose sizes become the defaults; the answer then has minutes and costs.",
         )
         task: str | None = option(
             metavar="NAME",
@@ -175,7 +183,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
         )
         vary: str = one_of(*sizes, help="Size that may change; the others stay as they are given.")
         studies: int = option(
-            type=click.IntRange(20, MOST),
+            type=click.IntRange(20, MAX_COUNT),
             default=simulated,
             help="Simulated studies of each size: more is slower and steadier.",
         )
@@ -184,11 +192,16 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
 
 
 def check_not_true_value(name: str, value: float | None, true: float) -> None:
-    """Raise where the value to be told from is the true one."""
+    """Reject a comparison value equal to the true value."""
     if value == true:
         raise click.UsageError(
             f"{name} and --true are both {true:g}: there is nothing to tell apart; change one"
         )
+
+
+def tell_from_option(example: str = "", **attributes: Any) -> Any:
+    """Return the option `--tell-from`, the null value of a plan with power."""
+    return option(help=f"Null value to be rejected{example}. For --power.", **attributes)
 
 
 def run_plan(
@@ -230,7 +243,7 @@ def run_plan(
 
 
 def _track() -> "Track":
-    """Return how studies are gone through: a bar on a terminal, else a line on stderr now and then."""
+    """Return the progress display: a bar on a terminal, else lines on stderr."""
     if sys.stderr.isatty():
         from tqdm import tqdm
 

@@ -1,4 +1,4 @@
-"""`prefcal plan patience`, `away` and `silence`: how well a parameter will be known.
+"""Commands `prefcal plan patience`, `away` and `silence`: sizes of a study of a parameter.
 
 patience: L of the U- and M-measure, from preferences. away: how long people stay away. silence: whether a silent day without pushes is
 worth something.
@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import COUNT, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
-from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, rest_of
-from study_app.cli.plan.options import PlanOptions, check_not_true_value, plan_options, run_plan
-from study_app.cli.plan.wording import PlanWording, percent
+from metrics.errors import percent
+from study_app.cli.options import COUNT, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, fixed_sizes
+from study_app.cli.plan.options import (
+    PlanOptions,
+    check_not_true_value,
+    plan_options,
+    run_plan,
+    tell_from_option,
+)
+from study_app.cli.plan.wording import PlanWording
 
 if TYPE_CHECKING:
     from calibration.plan.streams import What
 
 WIDTH_OF_TRUTH = 0.4
-"""By default the interval shall be this share of L: from 0.8 to 1.2 times L or so."""
-LEAST_TEXT = 0.5
-"""In texts shorter than this share of L there is nothing to see, however many people judge them."""
+"""Default width of an interval as a share of the parameter."""
+MIN_TEXT_SHARE = 0.5
+"""Shortest text as a share of L; shorter texts show nothing of patience."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +46,7 @@ class PatienceGuess:
         help="Length of a summary up to its last useful text, in counted characters: measure your own. "
         "Patience shows where it ends within the text.",
     )
-    tell_from: float | None = option(
-        type=POSITIVE,
-        metavar="CHARS",
-        help="Null value to be rejected, such as 840 of NTCIR-12. For --power.",
-    )
+    tell_from: float | None = tell_from_option(", such as 840 of NTCIR-12", type=POSITIVE, metavar="CHARS")
     effect: float = option(
         type=POSITIVE,
         default=1.0,
@@ -63,21 +66,21 @@ class PatienceGuess:
     common_options=plan_options(sizes=tuple(PAIR_SIZES), simulated=100, kinds=("summary_pairs",)),
 )
 def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOptions) -> None:
-    """Say how many queries, pairs and workers tell the patience L from preferences.
+    """Find the size of a study that estimates the patience L from preferences.
 
-    By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.
+    By default it finds the number of queries at which the 95 % interval of L is at most 0.4 L wide. There are at most 21 pairs a query.
     """
     from calibration.models.patience.simulate import SimulatedJudges
-    from calibration.plan.patience import MOST_PAIRS, PatienceDesign
+    from calibration.plan.patience import MAX_PAIRS, PatienceDesign
 
     true, text_chars, tell_from = guess.true, guess.text_chars, guess.tell_from
-    if sizes.pairs > MOST_PAIRS:
-        raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
+    if sizes.pairs > MAX_PAIRS:
+        raise click.BadParameter(f"at most {MAX_PAIRS}", param_hint="--pairs")
     check_not_true_value("--tell-from", tell_from, true)
-    if text_chars < LEAST_TEXT * true:
+    if text_chars < MIN_TEXT_SHARE * true:
         raise click.UsageError(
             f"patience does not show in texts of {text_chars:,g} characters when people read on for {true:,g}: no study can "
-            f"tell it; give --text-chars of at least {LEAST_TEXT * true:,g}"
+            f"tell it; give --text-chars of at least {MIN_TEXT_SHARE * true:,g}"
         )
     wish = common_options.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
@@ -130,10 +133,8 @@ class AwayGuess:
         flags=("--of",),
         help="Plan for M_A, or for S_A, which needs about four times as many people.",
     )
-    tell_from: float | None = option(
-        type=POSITIVE, metavar="HOURS", help="Null value to be rejected. For --power."
-    )
-    workers: int = option(type=click.IntRange(2, MOST), default=60, help="People who follow a stream.")
+    tell_from: float | None = tell_from_option(type=POSITIVE, metavar="HOURS")
+    workers: int = option(type=click.IntRange(2, MAX_COUNT), default=60, help="People who follow a stream.")
     days: int = option(type=COUNT, default=10, help="Days of the stream that each follows it.")
 
 
@@ -143,9 +144,9 @@ class AwayGuess:
     common_options=plan_options(sizes=tuple(AWAY_SIZES), simulated=200, kinds=("stream_visits",)),
 )
 def away(*, guess: AwayGuess, common_options: PlanOptions) -> None:
-    """Say how many workers and days tell M_A, the mean time that people stay away.
+    """Find the size of a study that estimates M_A, the mean time away.
 
-    By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
+    By default it finds the number of workers at which the 95 % interval of M_A is at most 0.4 M_A wide.
     """
     from calibration.plan.streams import AwayDesign
 
@@ -165,7 +166,7 @@ def away(*, guess: AwayGuess, common_options: PlanOptions) -> None:
         unit=" hours",
         digits=max(0, 2 - math.floor(math.log10(design.truth))),
         found=None if tell_from is None else f"tells {design.truth:g} from {_hours(tell_from)}",
-        study=rest_of(AWAY_SIZES, common_options.vary, guess),
+        study=fixed_sizes(AWAY_SIZES, common_options.vary, guess),
         sizes=AWAY_SIZES,
         helpful=tuple(AWAY_SIZES),
         assumed=f"M_A = {_hours(true)} and S_A = {_hours(sd)}, times between visits that are exponential within people",
@@ -178,8 +179,8 @@ def _hours(hours: float) -> str:
     return f"{hours:g} {'hour' if hours == 1 else 'hours'}"
 
 
-TELLING = 100.0
-"""Of intervals, in gains of 1: a wider one tells nothing."""
+MAX_SILENCE_WIDTH = 100.0
+"""Widest interval of S_0 that is informative, in gains of 1."""
 SILENCE_SIZES = {
     "workers": ("worker", "workers"),
     "pairs": ("pair a worker", "pairs a worker"),
@@ -197,9 +198,9 @@ class SilenceGuess:
         help="Expected S_0, relative to a gain of 1: 0.4 means that five quiet silent days make up for two relevant "
         "pushes. With 0, and --width, the chance is that of a false find.",
     )
-    workers: int = option(type=click.IntRange(2, MOST), default=100, help="People who judge.")
+    workers: int = option(type=click.IntRange(2, MAX_COUNT), default=100, help="People who judge.")
     pairs: int = option(type=COUNT, default=20, help="Pairs of streams that each judges.")
-    topics: int = option(type=click.IntRange(2, MOST), default=40, help="Interest profiles.")
+    topics: int = option(type=click.IntRange(2, MAX_COUNT), default=40, help="Interest profiles.")
     days: int = option(type=COUNT, default=10, help="Days that a pair of streams shows.")
     silent: float = option(
         type=FiniteFloat(0, 1), default=0.25, help="Share of silent days: 0.25 in TREC 2015."
@@ -223,9 +224,10 @@ class SilenceGuess:
     common_options=plan_options(sizes=tuple(SILENCE_SIZES), simulated=100, kinds=("stream_pairs",)),
 )
 def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
-    """Say how many workers and pairs tell whether silence on silent days is worth something: ELG-1 or ELG-0.
+    """Find the size of a study that shows whether silence on silent days has value.
 
-    By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
+    That decides between ELG-1 and ELG-0. By default it finds the number of workers at which four of five studies print
+    "reward supported" (S_0 above 0, one-sided at 5 %).
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
@@ -252,10 +254,10 @@ def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
         unit="",
         digits=2,
         found="finds that silence is rewarded",
-        study=rest_of(SILENCE_SIZES, common_options.vary, guess),
+        study=fixed_sizes(SILENCE_SIZES, common_options.vary, guess),
         sizes=SILENCE_SIZES,
         helpful=tuple(SILENCE_SIZES),
-        widest=TELLING,
+        widest=MAX_SILENCE_WIDTH,
         assumed=(
             f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {of_days}; sharpness "
             f"{guess.sharpness:g}, unexplained {guess.unexplained:g} (prefcal plan silence --help says what each means)"

@@ -1,13 +1,14 @@
-"""What `prefcal plan` prints: the answer in a sentence, what the plan as given yields, and the table."""
+"""Printed answer of `prefcal plan`: a sentence, the plan as given, and a table."""
 
 import math
 from collections.abc import Iterator, Sequence
 
-from calibration.plan.search import LARGEST_FACTOR, Plan, PrecisionGoal
+from calibration.plan.search import MAX_FACTOR, Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
+from metrics.errors import percent
 from study_app.cli.output import WIDTH, Cell, table_text, terminal_width, wrapped
 from study_app.cli.plan.options import BUSY
-from study_app.cli.plan.wording import PlanWording, percent
+from study_app.cli.plan.wording import PlanWording
 
 COLUMNS = (
     "vary",
@@ -24,22 +25,22 @@ COLUMNS = (
 )
 ENOUGH_HELP = 7 / 6
 ROUGHLY = 0.25
-"""A size that is known less well is printed with what it is known to lie between."""
+"""Relative error above which a size is printed with its range."""
 
 
 def plan_text(result: Plan, question: PlanWording, wish: PrecisionGoal, *, seed: int) -> str:
-    """Put the answer together; a chance that cannot be had is one sentence, and no more numbers.
+    """Format the answer; an unreachable power is one sentence without numbers.
 
     Parameters
     ----------
     result : Plan
-        What was found.
+        Result of the search.
     question : PlanWording
-        How it is talked about.
+        Words and units of the answer.
     wish : PrecisionGoal
-        What was wished.
+        Width or power that the study is to reach.
     seed : int
-        Of the draws.
+        Seed of the simulation.
     """
     asked = result.row(result.asked)
     answer = headline(result, question, wish)
@@ -59,8 +60,7 @@ def plan_text(result: Plan, question: PlanWording, wish: PrecisionGoal, *, seed:
 def headline(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
     """Return the answer in a sentence.
 
-    A chance is judged by the interval that the simulated studies leave it: what is not told from the one wished is neither enough
-    nor too little, whatever the draws.
+    A power is judged by its interval over the simulated studies: one whose interval holds the goal is neither enough nor too little.
     """
     goal = _goal(question, wish)
     if result.needed is None:
@@ -78,7 +78,7 @@ def headline(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
 
 
 def _beyond(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
-    """Return the answer where the largest size that was simulated does not reach the wish."""
+    """Return the answer where no simulated size reaches the goal."""
     largest = result.rows[-1]
     many = question.count(result.vary, largest.size)
     if _undecided(largest, wish):
@@ -87,7 +87,7 @@ def _beyond(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
 
 
 def _undecided(row: PlanRow, wish: PrecisionGoal) -> bool:
-    """Say whether the simulated studies cannot tell a row's chance from the one wished."""
+    """Return whether the interval of a row's power holds the goal."""
     if wish.power is None:
         return False
     low, high = row.power_interval
@@ -104,7 +104,7 @@ def _are(number: int) -> str:
 
 
 def _known_roughly(result: Plan, wish: PrecisionGoal) -> str:
-    """Return between what sizes the one needed is known to lie, where that is far."""
+    """Return the range of the needed size, if it is wide."""
     if result.needed is None or (unsure := wish.unsure(result.row(result.needed))) <= ROUGHLY:
         return ""
     studies = f"so far as {result.rows[0].studies:,} simulated studies tell"
@@ -115,7 +115,7 @@ def _known_roughly(result: Plan, wish: PrecisionGoal) -> str:
 
 
 def machine_rows(result: Plan, question: PlanWording) -> list[list[Cell]]:
-    """Return the rows for machines, under `COLUMNS`; without a value to be told from there is no power."""
+    """Return the rows for machines, under `COLUMNS`; power needs a null value."""
     return [
         [
             result.vary,
@@ -152,7 +152,7 @@ def _reached(question: PlanWording, wish: PrecisionGoal, row: PlanRow) -> str:
 
 
 def _nothing_known(question: PlanWording) -> str:
-    """Return that the interval is open at one end, or that there is none."""
+    """State that the interval is open at one end, or does not exist."""
     interval = f"95 % interval of {question.subject}"
     if question.no_width == "none":
         return f"there is no {interval}, since queries or people are too few, or all queries come out alike,"
@@ -160,35 +160,38 @@ def _nothing_known(question: PlanWording) -> str:
 
 
 def _advice(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
-    """Return what to do where the largest size that was simulated does not reach the wish."""
+    """Return what to change where no simulated size reaches the goal."""
     largest = result.rows[-1]
     if (
         result.vary in question.helpful
-        and largest.size >= LARGEST_FACTOR * result.asked
+        and largest.size >= MAX_FACTOR * result.asked
         and _still_helps(result)
         and not _has_no_interval(question, largest)
     ):
         more = max(wish.guess(largest), largest.size + 1)
-        if more <= LARGEST_FACTOR * largest.size:
+        if more <= MAX_FACTOR * largest.size:
             return f"Begin with more: --{result.vary.replace('_', '-')} {_rounded_up(more)}."
     others = [f"--vary {name}" for name in question.helpful if name != result.vary]
     return f"Change another size: {' or '.join(others)}." if others else "Ask for less."
 
 
 def _has_no_interval(question: PlanWording, row: PlanRow) -> bool:
-    """Say whether a typical study of this size has none, as with too few people."""
+    """Return whether a typical study of this size has no interval."""
     return question.no_width == "none" and not question.is_bounded(row.width)
 
 
 def _still_helps(result: Plan) -> bool:
-    """Say whether the largest size tells clearly smaller distances than half of it, by a sixth at least."""
+    """Return whether the largest size still detects clearly smaller distances.
+
+    A sixth smaller than those of half its size, at least.
+    """
     largest = result.rows[-1]
     smaller = [row for row in result.rows if 2 * row.size <= largest.size]
     return not smaller or not smaller[-1].detectable < ENOUGH_HELP * largest.detectable
 
 
 def _rounded_up(size: int) -> int:
-    """Return the next number with two digits that count: 1,234 -> 1,300."""
+    """Round up to two significant digits, as 1,234 to 1,300."""
     unit = int(10 ** max(0, len(str(size)) - 2))
     return math.ceil(size / unit) * unit
 
@@ -214,7 +217,7 @@ def _as_given(result: Plan, question: PlanWording, row: PlanRow) -> Iterator[str
 
 
 def _means(question: PlanWording, row: PlanRow) -> Iterator[str]:
-    """Say how long people are busy and what they cost."""
+    """Yield the sentences about the time and the price of people."""
     person = question.person
     if person is not None and person.minutes is not None:
         busy = _range(person.minutes, "minute")
@@ -228,7 +231,7 @@ def _means(question: PlanWording, row: PlanRow) -> Iterator[str]:
 
 
 def _range(ends: Sequence[float], unit: str) -> str:
-    """`18 to 196 minutes`, `1 minute`."""
+    """Format a range with its unit, as in `18 to 196 minutes`."""
     low, high = (f"{end:,.0f}" for end in ends)
     return f"{low if low == high else f'{low} to {high}'} {unit if low == high == '1' else f'{unit}s'}"
 
@@ -323,5 +326,5 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Break lines of prose that are too long; tables are kept as they are."""
+    """Wrap prose to the terminal; leave tables as they are."""
     return text if "\n" in text else wrapped(text, width=terminal_width() or WIDTH)

@@ -1,4 +1,4 @@
-"""How a plan is talked about: what its numbers are called, how they are written, what people cost."""
+"""Words, units and costs of a plan's answer."""
 
 import math
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonCost:
-    """What one person of a study asks for.
+    """Busy time and price of one person of a study.
 
     Attributes
     ----------
     minutes : (float, float) or None
-        Least and most that they are busy; None where the plan is not the study file's in what one person does.
+        Shortest and longest busy time; None where the plan changes what one person of the study file does.
     price : float or None
-        With the platform's fee; None without a reward.
+        Reward with the platform's fee; None without a reward.
     currency : str
-        Of the price.
+        Currency of the price.
     """
 
     minutes: tuple[float, float] | None
@@ -27,42 +27,44 @@ class PersonCost:
     currency: str
 
     def cost(self, people: int) -> float | None:
-        """Return what so many people cost."""
+        """Return the price of a number of people."""
         return None if self.price is None else people * self.price
 
     def money(self, people: int) -> str:
-        """`1,400.00 GBP`."""
+        """Format the price of a number of people, as in `1,400.00 GBP`."""
         return "" if self.price is None else f"{people * self.price:,.2f} {self.currency}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanWording:
-    """How a plan is talked about.
+    """Words, units and bounds in which a plan's numbers are printed.
 
     Attributes
     ----------
     subject : str
-        What the interval is of: `the agreement`.
+        Quantity of the interval: `the agreement`.
     unit : str
-        After numbers of it, with a blank before it; empty where there is none.
+        Unit after a number, with a blank before it; empty where there is none.
     digits : int
-        After the decimal point.
+        Digits after the decimal point.
     found : str or None
-        What a study with power does: `tells 0.69 from 0.5`. None where nothing is to be told apart.
+        Success of a study with power: `tells 69 % from 50 %`; None without a null value.
     study : str
-        What does not vary: `21 pairs a query, 14 workers a pair`.
+        Sizes that do not vary: `21 pairs a query, 14 workers a pair`.
     sizes : mapping of str to (str, str)
-        What may vary -> how one, and several of it, are called.
+        Singular and plural of each size that may vary, by its name.
     assumed : str
-        What is taken for true of the people.
+        Assumptions about the people.
     helpful : tuple of str
-        The sizes that are worth changing when another does not reach the wish.
+        Sizes that are worth changing when another does not reach the goal.
     farthest : float
-        No two values of it are farther apart: 1 for agreements. Its intervals have two ends then, or there is none.
+        Largest distance of two values: 1 for agreements. Below infinity, an interval has two ends or does not exist.
     widest : float
-        An interval that is wider says nothing, and is printed as one without a bound.
+        Widest interval that is informative; a wider one is printed as open.
+    scale : float
+        Factor from a value to the printed number: 100 for agreements, in points.
     person : PersonCost or None
-        Who takes part, where a study file says it.
+        Time and price of a person, where a study file says them.
     """
 
     subject: str
@@ -75,40 +77,41 @@ class PlanWording:
     helpful: tuple[str, ...]
     farthest: float = math.inf
     widest: float = math.inf
+    scale: float = 1.0
     person: PersonCost | None = None
 
     def tells(self, row: "PlanRow") -> bool:
-        """Say whether there is a distance that four of five studies of a size would detect."""
+        """Return whether four of five studies of a size would detect some distance."""
         return row.detectable <= min(self.farthest, self.widest) and math.isfinite(row.detectable)
 
     def too_far(self, row: "PlanRow") -> str:
-        """Return why there is none, as a clause."""
+        """Return why no distance can be detected, as a clause."""
         if not self.is_bounded(row.detectable):
             return "the estimates of such studies have no bound"
-        return f"it would have to be {self.amount(row.detectable)}, and no two values are farther apart than {self.farthest:g}"
+        return f"it would have to be {self.amount(row.detectable)}, and no two values are farther apart than {self.scale * self.farthest:g}{self.unit}"
 
     @property
     def no_width(self) -> str:
-        """Return how an interval is called that has no width."""
+        """Label of an interval without a width."""
         return "open" if math.isinf(self.farthest) else "none"
 
     def is_bounded(self, width: float) -> bool:
-        """Say whether an interval of this width says anything."""
+        """Return whether an interval of this width is informative."""
         return width <= self.widest and math.isfinite(width)
 
     def number(self, value: float) -> str:
-        """Return a value as people read it; of an interval that says nothing how it is called."""
-        return f"{value:,.{self.digits}f}" if self.is_bounded(value) else self.no_width
+        """Format a value; for an uninformative interval return its label."""
+        return f"{self.scale * value:,.{self.digits}f}" if self.is_bounded(value) else self.no_width
 
     def amount(self, value: float) -> str:
-        """Return a value with its unit."""
+        """Format a value with its unit."""
         return self.number(value) + self.unit
 
     def count(self, vary: str, size: int) -> str:
-        """`1 query`, `25 queries`."""
+        """Format a size with its noun, as in `25 queries`."""
         return f"{size:,} {self.sizes[vary][size != 1]}"
 
 
-def percent(share: float) -> str:
-    """Return `80 %`."""
-    return f"{100 * share:.0f} %"
+def exact_percent(share: float) -> str:
+    """Format a share in percent with the digits that it was given in, as in `69.5 %`."""
+    return f"{100 * share:g} %"

@@ -1,4 +1,4 @@
-"""`prefcal agree`, how well metrics agree with the preferences, and `prefcal report`, what it found as one page."""
+"""Commands `prefcal agree` and `prefcal report`."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study_app.cli.options import (
-    MOST,
+    MAX_COUNT,
     option,
     output_folder,
     same_answers_option,
@@ -44,7 +44,7 @@ class AgreeOptions:
         metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters."
     )
     draws: int | None = option(
-        type=click.IntRange(2, MOST),
+        type=click.IntRange(2, MAX_COUNT),
         metavar="N",
         help="Draw the fitted parameters N times: adds the spread of the agreement.",
     )
@@ -88,7 +88,7 @@ class AgreeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsFolder:
-    """Where the results go."""
+    """Folder for results."""
 
     folder: str = output_folder("Folder for the results.", path_type=str)
 
@@ -97,9 +97,9 @@ class ResultsFolder:
 @click.argument("tables", type=click.Path())
 @with_options(choices=AgreeOptions, printed=Printed, out=ResultsFolder)
 def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsFolder) -> None:
-    """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
+    """Measure how well measures agree with the preferences in TABLES.
 
-    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
+    TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
     stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
     prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it.
 
@@ -157,7 +157,10 @@ def check_folder(folder: str, tables: str) -> None:
 def _rank(
     evidence: "ScoreSources", tables: str, folder: str, record: dict[str, Any], counted: dict[str, Any]
 ) -> list[str]:
-    """Write which systems people prefer; where that cannot be told return why, and delete what an earlier run wrote."""
+    """Write which systems people prefer, or return why that is unknown.
+
+    In that case the ranks of an earlier run are deleted.
+    """
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems
     from calibration.tables.study_json import read_study
@@ -220,15 +223,18 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
 
 
 def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[UserModel]":
-    """Draw the user model as often as asked for, and say on stderr what of it cannot be drawn."""
+    """Draw user models as often as asked for.
+
+    A line on stderr names the parameters that cannot be drawn.
+    """
     if model is None or draws is None:
         return []
     from calibration.user_model.draws import draw_model
 
-    drawn = draw_model(model, draws, seed)
-    for what, why in drawn.kept.items():
+    models = draw_model(model, draws, seed)
+    for what, why in models.kept.items():
         click.echo(f"--draws keeps {what}, since {why}", err=True)
-    return drawn.models(model)
+    return models.models(model)
 
 
 def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "StreamTables":
@@ -245,7 +251,7 @@ def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "
 
 
 def _commands(folder: str) -> dict[str, list[str]]:
-    """Return the command as it was typed, and as one would type it in the folder of the results."""
+    """Return the command as typed, and as typed in the folder of results."""
     context = click.get_current_context()
     typed = {name: _seen_from(Path.cwd(), name, value) for name, value in context.params.items()}
     again = {name: _seen_from(Path(folder), name, value) for name, value in context.params.items()}
@@ -273,9 +279,9 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
     help="Colours, fonts and settings of matplotlib, in YAML; see docs/report.md.",
 )
 def report(folder: str, *, style: str | None) -> None:
-    """Write DIR/report.html, one self-contained page, from what prefcal demo, agree, rank or sweep wrote into DIR.
+    """Write DIR/report.html, one self-contained page about the results in DIR.
 
-    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
+    They are those of prefcal demo, agree, rank or sweep. Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
 
     Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, ranking.csv, duels.csv,
     rank.json, user-model.json, truth.json, the folder tables, and sweep.json with the tables of a sweep; what is missing is left
@@ -283,9 +289,9 @@ def report(folder: str, *, style: str | None) -> None:
     """
     from study_app.report.build import write_report
 
-    look = None
+    report_style = None
     if style is not None:
         from study_app.report.drawing.style import read_look
 
-        look = read_look(style)
-    click.echo(write_report(folder, report_style=look, tell=partial(click.echo, err=True)))
+        report_style = read_look(style)
+    click.echo(write_report(folder, report_style=report_style, tell=partial(click.echo, err=True)))

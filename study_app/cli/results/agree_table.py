@@ -1,4 +1,4 @@
-"""What `prefcal agree` prints for people: the answer in two sentences, one table of measures, and where the rest is."""
+"""Printed answer of `prefcal agree`: two sentences and a table of measures."""
 
 import math
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     AgreementTables,
     ComparisonBasis,
-    cannot_be_told,
     has_enough_pairs,
+    is_uninformative,
     judged_things,
     leading_ties,
     often_tied,
@@ -27,7 +27,10 @@ FITTED = {
     ParameterOrigin.CROSS_FITTED: "fitted to all other queries (cross-fitted)",
     ParameterOrigin.OTHER_DATA: "fitted to other data",
 }
-"""How measures with fitted parameters came about; those fitted in sample are in agreement.csv only."""
+"""Names of the ways in which measures with fitted parameters are computed.
+
+Those fitted in sample are in agreement.csv only.
+"""
 OTHER_WAYS = {
     ComparisonBasis.WEIGHTED: "By shares of votes",
     ComparisonBasis.VOTES: "by a model of the votes, in log odds",
@@ -41,7 +44,11 @@ def agreement_text(found: AgreementTables) -> str:
     for task, rows in tasks:
         comparisons = found.comparisons
         of_task = comparisons[comparisons["task"] == task] if len(comparisons) else comparisons
-        known = [one.sentence for one in found.diagnostics[str(task)] if one.severity == "info"]
+        known = [
+            diagnostic.sentence
+            for diagnostic in found.diagnostics[str(task)]
+            if diagnostic.severity == "info"
+        ]
         things = judged_things(found.pairs[found.pairs["task"] == task])
         head = f"Task {task}\n" if len(tasks) > 1 else ""
         parts.append(head + "\n".join(_TaskText(rows, of_task, known, things).lines()))
@@ -123,7 +130,10 @@ class _TaskText:
             )
 
     def _worth_naming(self) -> pd.DataFrame:
-        """Return the measures of which the answer speaks: made for these judgments, and not alike for the systems of every pair."""
+        """Return the measures that the answer may name.
+
+        They are made for these judgments, and differ between the systems of some pair.
+        """
         fair = self.fair.dropna(subset="agreement")
         plain = fair[~fair["converted"].astype(bool) & (fair["metric_ties"] < fair["pairs"])]
         return fair if plain.empty else plain
@@ -165,7 +175,7 @@ class _TaskText:
                 yield list(row.values())
 
     def _against(self, measure: str) -> list[str]:
-        """Return the difference of a measure from the reference, and its p; as seen from the measure."""
+        """Return a measure's difference from the reference, and its p value."""
         rows = self.by_majority
         for one, other, sign in (("measure", "against", 1), ("against", "measure", -1)):
             row = rows[(rows[one] == measure) & (rows[other] == self.reference)]
@@ -236,22 +246,22 @@ class _TaskText:
         rows = self.comparisons
         named = rows[rows["standing"] == "primary"] if self.primary else rows
         if len(self.by_majority) == 1 or self.primary:
-            said = [
+            sentences = [
                 f"{words}: {_in_way(row)}"
                 for way, words in OTHER_WAYS.items()
                 for row in named[named["by"] == way].to_dict("records")
             ]
             first = named.iloc[0]
-            if said:
-                yield f"{first['measure']} against {first['against']}. {'; '.join(said)}."
-            found = first["minimum_detectable"]
-            if not math.isnan(found) and not undetectable_note(found):
-                yield f"Four of five studies of this size would find a difference of {100 * found:.1f} points."
+            if sentences:
+                yield f"{first['measure']} against {first['against']}. {'; '.join(sentences)}."
+            detectable = first["minimum_detectable"]
+            if not math.isnan(detectable) and not undetectable_note(detectable):
+                yield f"Four of five studies of this size would find a difference of {100 * detectable:.1f} points."
 
 
 def _in_way(row: Any) -> str:
     """Return a comparison by votes with its p."""
-    if cannot_be_told(row):
+    if is_uninformative(row):
         return "cannot be told"
     if row["by"] == ComparisonBasis.VOTES:
         ends = "" if math.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})"
@@ -277,12 +287,12 @@ def _points(row: Any, sign: int = 1) -> str:
 
 
 def _difference(row: Any, *, on_fewer: bool) -> str:
-    """Return the measure's difference from a second panel with its interval, and whether it can be told from none."""
+    """Return the difference from a second panel, with interval and verdict."""
     difference, low, high = (100 * row[name] for name in DIFFERENCE_COLUMNS)
     if math.isnan(difference):
         return ""
     points = f"; the difference{' there' if on_fewer else ''}, {difference:+.1f} points"
     if math.isnan(low):
         return f"{points}, has no interval"
-    told = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
-    return f"{points} ({low:.1f} to {high:.1f}), {told}"
+    verdict = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
+    return f"{points} ({low:.1f} to {high:.1f}), {verdict}"

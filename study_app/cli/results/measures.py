@@ -1,4 +1,4 @@
-"""`prefcal measures`, every measure there is, and `prefcal correlate`, how alike two columns of scores rank the same systems."""
+"""Commands `prefcal measures` and `prefcal correlate`."""
 
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ COLUMNS = ("measure", "family", "column", "parameters", "definition", "source")
 @click.command("measures")
 @with_options(output=Output)
 def measures(*, output: Output) -> None:
-    """List every measure: how it is written, what it is printed as, what it computes, and where it comes from.
+    """List every measure: notation, printed name, meaning and source.
 
     Parameters are shown with their defaults. Write a measure with those you want to change, for example
     MMeasure(patience=840, layers='first').
@@ -72,10 +72,10 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
 )
 @with_options(output=Output)
 def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
-    """Correlate columns of scores in TABLE, a CSV with a header; larger scores are better.
+    """Correlate columns of scores in TABLE, a CSV with a header.
 
-    TABLE is wide, a row per system and a column per measure (with columns run and topic: a row per system and topic), or long,
-    with the columns run, metric and value, and maybe topic. Without --x every two measures are correlated.
+    Larger scores are better. TABLE is wide, a row per system and a column per measure (with columns run and topic: a row per system and topic), or long,
+    with the columns run, metric and value, and maybe topic. Without --x all pairs of measures are correlated.
 
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
     in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient, each with an interval of 95 %: over topics where
@@ -87,8 +87,8 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     import numpy as np
 
-    from metrics.agreement.comparison import Correlation, correlations
     from metrics.agreement.correlation import MAX_SYSTEMS
+    from metrics.agreement.correlation_intervals import Correlation, correlations
     from metrics.errors import input_fault, join_names, printable
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table

@@ -24,12 +24,21 @@ if TYPE_CHECKING:
     from calibration.rank.folder import Ranking
 
 
+MAX_TOPICS = 40
+"""Topics whose best system is printed; ranking.csv has all."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankOptions:
     """Options of a ranking."""
 
     task: str | None = option(
         metavar="TASK", help="Only this task of the study; by default every task of pairs."
+    )
+    within: str | None = option(
+        type=click.Choice(["topic"]),
+        help="Rank the systems or items of each topic for itself, with intervals over people: for tasks with one topic, or whose items"
+        " belong to one topic each, such as passages and arguments.",
     )
     level: float = option(
         type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),
@@ -47,7 +56,7 @@ class RankOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RankFolder:
-    """Where the results go, if anywhere."""
+    """Folder for results, if any."""
 
     folder: str | None = output_folder(
         "Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
@@ -58,14 +67,16 @@ class RankFolder:
 @click.argument("tables", type=click.Path())
 @with_options(choices=RankOptions, printed=Printed, out=RankFolder)
 def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder) -> None:
-    """Say which system people prefer, from the judgments in TABLES, a folder as prefcal export writes it.
+    """Rank systems by the judgments of people in TABLES.
 
-    For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
+    TABLES is a folder as prefcal export writes it. For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
     the same) and the ranks that the judgments leave open; systems that cannot be told apart share a range. ranking.csv (-o DIR) has the
     worth too: log odds of Davidson's model, with ties and an effect of the side.
 
     Intervals are over topics and people at once; over topics alone where who judged is not known. Where sides were not drawn by a study that
     prefcal served, the effect of the side is taken off (win_rate_raw is with it). docs/rank.md says what is assumed.
+
+    With --within topic it prints the best of every topic, and how many may be the best.
     """
     from calibration.rank.folder import write_ranking
     from calibration.rank.ranking import rank_systems
@@ -81,6 +92,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     ranking = rank_systems(
         read_with_warnings(tables, for_votes=True),
         task=choices.task,
+        within=choices.within,  # type: ignore[arg-type]
         level=choices.level,
         exclude=choices.exclude == "rules",
         study=read_study(tables),
@@ -104,15 +116,21 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     else:
         frame = ranking.ranking.astype(object)
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
-    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if printed.is_for_people]
+    is_answer = printed.is_for_people and not ranking.is_of_topics
+    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if is_answer]
     for note in ranking.notes:
         if not note.startswith(tuple(answers)):  # it is the answer
             click.echo(note, err=True)
 
 
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
-    """Yield the answer and a table for every task, then what intervals and ranks promise."""
+    """Yield the answer and a table for every task, then how to read them."""
     share = f"{100 * ranking.level:.4g} %"
+    if ranking.is_of_topics:
+        yield from _lines_within(ranking, share)
+        where = f"in {folder}" if folder else "with -o DIR"
+        yield f"All ranks, worths and duels of each topic: ranking.csv and duels.csv {where}."
+        return
     tasks = list(ranking.ranking.groupby("task", sort=False))
     for task, rows in tasks:
         if len(tasks) > 1:
@@ -131,8 +149,38 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     yield f"Worths and duels: ranking.csv and duels.csv {where}."
 
 
+def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
+    """Yield how many topics have a best system, and the best of each."""
+    from calibration.rank.folder import best_in_words, ranks_in_words
+    from study_app.cli.results.agree_table import percent, percent_range
+
+    best = ranking.best()
+    several = len(set(best["task"])) > 1
+    yield f"{wrapped(best_in_words(best))}\n"
+    yield table_text(
+        ["topic", "best", "win rate", share, "its rank", "may be the best"],
+        [
+            [
+                f"{row['task']}, {row['topic']}" if several else row["topic"],
+                row["system"],
+                percent(row["win_rate"], 0),
+                percent_range(row["win_low"], row["win_high"], 0),
+                ranks_in_words(row["rank_low"], row["rank_high"]),
+                "it alone" if row["may_be_first"] == 1 else f"{row['may_be_first']} of {row['systems']}",
+            ]
+            for _, row in best.head(MAX_TOPICS).iterrows()
+        ],
+    )
+    if len(best) > MAX_TOPICS:
+        yield f"and {len(best) - MAX_TOPICS:,} more topics"
+    judged = f"{ranking.duels['judgments'].sum():,} judgments"
+    yield wrapped(
+        f"{judged}; topics are fixed, and intervals are over {ranking.samples}. At {share} all ranks of a topic are right at once."
+    )
+
+
 def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
-    """Return which system people prefer, or why nobody can say."""
+    """Return the preferred system, or why it is unknown."""
     from metrics.errors import join_names
     from study_app.cli.results.agree_table import percent, percent_range
 

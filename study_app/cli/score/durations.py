@@ -1,4 +1,4 @@
-"""Durations as they are typed: `3h`, `90m`, `120s`, or 0; one, or the mean and the standard deviation of a population."""
+"""Typed durations such as `3h`, `90m`, `120s` or 0, and populations of them."""
 
 import re
 
@@ -10,16 +10,18 @@ DURATION = re.compile(rf"({NUMBER}) ?([hms])")
 
 
 def duration(text: str) -> float:
-    """Read a duration such as ``3h``, ``90m`` or ``120s``, in seconds; 0 needs no unit.
+    """Parse a duration such as ``3h``, ``90m`` or ``120s``, in seconds.
+
+    0 needs no unit.
 
     Raises
     ------
     BadParameter
         If it is none, with what is wrong with it.
     """
-    found = DURATION.fullmatch(text)
-    if found is not None:
-        return float(found[1]) * SECONDS[found[2]]
+    match = DURATION.fullmatch(text)
+    if match is not None:
+        return float(match[1]) * SECONDS[match[2]]
     if re.fullmatch(NUMBER, text) and float(text) == 0:
         return 0.0
     raise click.BadParameter(_what_is_wrong(text))
@@ -51,8 +53,8 @@ def _what_is_wrong(text: str) -> str:
         return f"{text!r} has no unit; write {text}h, {text}m or {text}s"
     if re.fullmatch(rf"-({NUMBER})[hms]?", text):
         return f"{text!r} is below 0; write a duration such as 3h, or 0"
-    found = re.fullmatch(rf"({NUMBER}) ?([a-z]+)", text, re.IGNORECASE)
-    if found is not None:
-        number, unit = found.groups()
+    match = re.fullmatch(rf"({NUMBER}) ?([a-z]+)", text, re.IGNORECASE)
+    if match is not None:
+        number, unit = match.groups()
         return f"{text!r} has the unit {unit!r}, which there is not; write {number}h, {number}m or {number}s"
     return f"{text!r} is no duration; write one such as 3h, 90m or 120s"

@@ -1,4 +1,4 @@
-"""`prefcal score msu` and `prefcal score updates`: streams of updates about events, and what both read."""
+"""Commands `prefcal score msu` and `prefcal score updates`."""
 
 import sys
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class EventOptions:
     updates: str = option(required=True, metavar="F", help="Sampled updates: texts, lengths, and duplicates.")
 
     def read(self) -> "EventCollection":
-        """Read the judgments, and say on stderr, in one line, how many matches name what is not there."""
+        """Read the judgments, and report on stderr the matches of unknown names."""
         from metrics.readers.tempsum import read_events
 
         judged = read_events(
@@ -72,7 +72,10 @@ def read_update_runs(
     *,
     topics: "Topics" = "judged",
 ) -> "list[UpdateRun]":
-    """Read the runs, and say on stderr what of the judgments and of each run takes no part, or is missing in a mean over ``topics``."""
+    """Read the runs, and report on stderr their unused and missing input.
+
+    Topics are missing where a mean is over ``topics``.
+    """
     from metrics.events import events_left_out, updates_left_out
     from metrics.readers.lines import read_runs
     from metrics.readers.tempsum import read_update_run
@@ -159,7 +162,10 @@ def msu(
     people: ModelChoice,
     output: ScoreOutput,
 ) -> None:
-    """MSU, its standard error and MSU per second of streams of updates, per topic and over all topics."""
+    """Score streams of updates by MSU, per topic and over all topics.
+
+    Printed are MSU, its standard error, and MSU per second.
+    """
     from metrics.msu.score import MSU, MSUPerSecond, msu_scores, msu_user_scores
     from metrics.readers.tempsum import read_lengths
 
@@ -254,7 +260,10 @@ def updates(
     people: ModelChoice,
     output: ScoreOutput,
 ) -> None:
-    """Gain, latency, comprehensiveness and verbosity of updates, per topic and over all topics."""
+    """Score updates by gain, latency, comprehensiveness and verbosity.
+
+    Per topic, and over all topics.
+    """
     from metrics.updates.measures import MEASURES
     from metrics.updates.score import update_scores
 

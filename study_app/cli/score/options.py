@@ -1,4 +1,4 @@
-"""What scoring commands share: `--topics`, `--model`, `--draws`, `--seed`, and what they say on stderr of input and of models."""
+"""Options that several scoring commands have, and their reports on stderr."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -12,18 +12,18 @@ from study_app.cli.options import COUNT, one_of, option, seed_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from calibration.user_model.measures import FamilyModel, M, R
+    from calibration.user_model.family import FamilyModel, M, R
     from metrics.unused_input import UnusedInput
 
 Run = TypeVar("Run")
 
 
-MOST_LINES_ALIKE = 3
+MAX_EQUAL_LINES = 3
 """More runs than this with the same thing against them share a line."""
 
 
 def print_unused(name: "str | Path", counted: "Iterable[UnusedInput]", *, lines: bool = False) -> None:
-    """Say what was counted, one line each.
+    """Print one line for each count of unused input.
 
     Parameters
     ----------
@@ -46,7 +46,9 @@ def print_unused_by_run(
     *,
     lines: bool = False,
 ) -> None:
-    """Say what of each run takes no part; ``runs`` are those that `metrics.readers.lines.read_runs` read.
+    """Print the unused input of each run.
+
+    ``runs`` are those that `metrics.readers.lines.read_runs` read.
 
     What many runs have in common is one line, with the run that has the most of it.
     """
@@ -62,10 +64,10 @@ def print_unused_by_run(
     for path, part in parts:
         alike.setdefault((part.noun, part.says), []).append((path, part))
     for path, part in parts:
-        if len(alike[part.noun, part.says]) <= MOST_LINES_ALIKE:
+        if len(alike[part.noun, part.says]) <= MAX_EQUAL_LINES:
             print_unused(path, [part], lines=lines)
     for shared in alike.values():
-        if len(shared) > MOST_LINES_ALIKE:
+        if len(shared) > MAX_EQUAL_LINES:
             path, worst = max(shared, key=lambda one: one[1].count / one[1].of)
             many = sum(part.is_most for _, part in shared)
             warning = f"warning: in {many} of them more than half; " if many else ""
@@ -76,7 +78,7 @@ def print_unused_by_run(
 
 
 def _sentence(path: "str | Path", part: "UnusedInput", *, lines: bool) -> str:
-    """Say what was counted, with the line of the first entry and, where it is most, the likely cause."""
+    """Format a count with the line of its first entry and, if known, its cause."""
     from metrics.readers.columns import line_of_row
 
     excuse = "--topics run" if "topics" in click.get_current_context().params else ""
@@ -104,7 +106,10 @@ class ModelChoice:
 
 
 def topics_option(of_run: str) -> Any:
-    """Return the option `--topics`; ``of_run`` says which topics the choice `run` averages over."""
+    """Return the option `--topics`.
+
+    ``of_run`` names the topics that the choice `run` averages over.
+    """
     return one_of("judged", "run", help=f"Topics of the mean: all judged ones, or those {of_run}.")
 
 
@@ -115,5 +120,5 @@ def check_draws(model: str | None, draws: int | None) -> None:
 
 
 def say_notes(user: "FamilyModel[R, M]") -> None:
-    """Say on stderr what stands in for what a user model lacks."""
+    """Print on stderr the substitutes for missing parts of a user model."""
     sys.stderr.write("".join(f"{user.path}: {note}\n" for note in user.notes))

@@ -26,7 +26,10 @@ DEFAULT_ALPHA = 0.66
 
 
 def days(text: str) -> tuple[str, ...]:
-    """Read ``YYYYMMDD:YYYYMMDD`` as every day from the first to the last; anything else is wrong usage."""
+    """Parse ``YYYYMMDD:YYYYMMDD`` as all days from the first to the last.
+
+    Anything else is wrong usage.
+    """
     from metrics.push.streams import every_day
 
     try:
@@ -68,7 +71,10 @@ class PushOptions:
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @with_options(choices=PushOptions, people=ModelChoice, output=ScoreOutput)
 def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice, output: ScoreOutput) -> None:
-    """ELG, nCG, T11U, silence precision and recall of push notifications, per topic and over all topics."""
+    """Score push notifications, per topic and over all topics.
+
+    By ELG, nCG, T11U, and precision and recall of silence.
+    """
     from metrics.push.score import push_scores
     from metrics.push.streams import push_judgments_left_out, push_left_out
     from metrics.readers.lines import read_runs
@@ -99,7 +105,10 @@ def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice,
 
 
 def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, PushMeasure]":
-    """Return what is printed, in order, by its name; an alpha that was asked for stands in it where it is not the default."""
+    """Return the printed measures by name, in order.
+
+    A chosen alpha stands in the name where it is not the default.
+    """
     from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
     from metrics.registry import short_number
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
-    from metrics.ranked.named import Covered
+    from metrics.ranked.recall import Covered
     from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.readers.ranked import SecondColumn
@@ -86,7 +86,10 @@ class RankedOptions:
 def command(
     runs: tuple[str, ...], *, choices: RankedOptions, people: ModelChoice, output: ScoreOutput
 ) -> None:
-    """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
+    """Score ranked lists by time-aware and plain intent-aware measures.
+
+    Per topic, and over all topics.
+    """
     from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out, single_ties_note
     from metrics.ranked.score import largest_grade, ranked_scores
     from metrics.readers.lines import read_runs
@@ -144,7 +147,10 @@ def _measures(choices: RankedOptions) -> "list[RankedMeasure]":
 
 
 def _defaults(choices: RankedOptions) -> "dict[str, ListMeasure]":
-    """Keep the measures that need no windows where there are none, and name the others in one line on stderr."""
+    """Return the default measures; without windows, those that need none.
+
+    The others are named in one line on stderr.
+    """
     measures, is_timed = _measures(choices), choices.windows is not None
     if not is_timed:
         left_out = ", ".join(measure.column for measure in measures if measure.timed)
@@ -153,7 +159,10 @@ def _defaults(choices: RankedOptions) -> "dict[str, ListMeasure]":
 
 
 def _named(names: tuple[str, ...]) -> "dict[str, ListMeasure]":
-    """Read the measures of --measure by what they are printed as; refuse options that these say themselves."""
+    """Parse the measures of --measure by their printed names.
+
+    Options that these names already contain are refused.
+    """
     if not names:
         return {}
     from metrics.ranked.named import ranked_measure
@@ -176,7 +185,10 @@ def _named(names: tuple[str, ...]) -> "dict[str, ListMeasure]":
 
 
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":
-    """Read the user model; None, and a line on stderr, where nothing of it is asked for."""
+    """Read the user model, if any measure needs it.
+
+    Otherwise None, and a line on stderr.
+    """
     if is_fitted:
         from calibration.user_model.ranked import ranked_model
 
@@ -189,7 +201,7 @@ def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "R
 
 
 def _say_what_was_decided(choices: RankedOptions, judged: "RankedCollection", ties: str | None) -> None:
-    """Say on stderr what a user could take for something else."""
+    """Print on stderr the defaults that a user could mistake."""
     if choices.window_unit is None and judged.calendar_unit is not None:
         sys.stderr.write(f"{choices.windows}: timestamps; windows are days, choose with --window-unit\n")
     if choices.reading == "text":

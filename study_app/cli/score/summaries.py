@@ -18,7 +18,10 @@ DEFAULT_PATIENCE = 1500.0
 
 
 def characters(text: str) -> float:
-    """Read a number of characters, 0 or more, or ``inf``; anything else is wrong usage."""
+    """Parse a number of characters, 0 or more, or ``inf``.
+
+    Anything else is wrong usage.
+    """
     try:
         number = float(text)
     except ValueError:
@@ -60,7 +63,7 @@ class SummaryOptions:
 def command(
     runs: tuple[str, ...], *, choices: SummaryOptions, people: ModelChoice, output: ScoreOutput
 ) -> None:
-    """M-measure (M@L) of two-layered summaries, per query and over all queries."""
+    """Score two-layered summaries by M-measure (M@L), per query and over all."""
     from metrics.readers.lines import read_runs
     from metrics.readers.mobileclick import read_summary_collection
     from metrics.readers.mobileclick_runs import read_summary_run
@@ -93,7 +96,10 @@ def command(
 
 
 def _check_given(collection: "Collection", model: str) -> None:
-    """Refuse a collection without P(i|q) where the model has them, with the option that takes those."""
+    """Refuse a collection without P(i|q) where the user model has them.
+
+    The message names the option that uses those.
+    """
     from calibration.user_model.model import load_model
     from metrics.errors import input_fault
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.output import database_option
+from study_app.cli.output import database_option, simulated_lines
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.study_cache import StudyCache
@@ -59,7 +59,7 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
 
 
 def cores() -> list[int]:
-    """Return the cores that this process may use, none where the system does not tell."""
+    """Return the cores that this process may use, or none if that is unknown."""
     return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
 
 
@@ -86,7 +86,7 @@ def freeze_gc() -> None:
 
 
 BACKLOG = 1_024
-MOST_BY_DEFAULT = 2
+MAX_DEFAULT_PROCESSES = 2
 """Most processes by default: a small server has other things to do."""
 
 
@@ -128,7 +128,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     "--processes",
     type=click.IntRange(1, 256),
     help="Number of processes that share the work; each can use a core. "
-    f" [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
+    f" [default: one a core on Linux, at most {MAX_DEFAULT_PROCESSES}; else 1]",
 )
 @click.option(
     "--allow-host",
@@ -162,8 +162,8 @@ def serve(
 ) -> None:
     """Serve every loaded study until stopped (Ctrl-C).
 
-    Load a study first: prefcal study load FILE. Printed are, for each study, the address for workers and the one that shows you how
-    far it is. Each request is logged on stderr as one line of JSON, without answers or platform ids.
+    Load a study first: prefcal study load FILE. It prints two addresses of each study: one for workers, and one of
+    its console. Each request is logged on stderr as one line of JSON, without answers or platform ids.
 
     A SQLite file can have one server at a time. For workers on the internet put a proxy with HTTPS before it; docs/deploy.md leads
     there.
@@ -179,7 +179,7 @@ def serve(
     )  # it says at every start that there is nothing to do
     raise_file_limit()
     url = database_url(database)
-    wanted = processes or usual_processes()
+    process_count = processes or usual_processes()
     with serving_lock(url):
         app = create_app(Config(database=url, hosts=hosts, contact=contact))
         sys.stderr.write(f"database: {shown_address(url)}\n")
@@ -189,15 +189,15 @@ def serve(
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif wanted > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
-            _serve_processes(app, host=host, port=port, processes=wanted)
+        elif process_count > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
+            _serve_processes(app, host=host, port=port, processes=process_count)
         else:
             serve_app(app, host=host, port=port)
 
 
 def usual_processes() -> int:
     """Return the default number of processes; 1 on Windows, which has no gunicorn."""
-    return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
+    return min(MAX_DEFAULT_PROCESSES, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
 def _serve_processes(app: "Flask", *, host: str, port: int, processes: int) -> None:
@@ -253,10 +253,13 @@ def bound(host: str, port: int) -> socket.socket:
 
 def _announce(app: "Flask", host: str, port: int) -> None:
     from study_app.store.database import transaction
+    from study_app.store.simulated_workers import simulated_studies
     from study_app.web.serving import NAME
 
     shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else f"[{host}]" if ":" in host else host  # noqa: S104 - only shown
     with transaction(app.extensions[NAME].database, write=False) as session:
         for line in address_lines(session, f"http://{shown}:{port}"):
             click.echo(line)
+        for line in simulated_lines(simulated_studies(session)):
+            click.echo(line, err=True)
     sys.stdout.flush()

@@ -32,11 +32,20 @@ if sys.platform != "win32":
 LOGGER = logging.getLogger("prefcal.processes")
 
 THREADS = 32
-"""Requests that wait for the disk side by side and share its commits; fewer than the database's connections."""
+"""Requests that wait for the disk side by side and share its commits.
+
+Fewer than the database's connections.
+"""
 FEW_THREADS = 8
-"""Threads of a process on a database server, whose connections all processes share."""
+"""Threads of a process on a database server.
+
+All processes share its connections.
+"""
 CONNECTIONS, MIN_CONNECTIONS = 2_000, 20
-"""Most open connections of a process, and the number allowed whatever its limit of files."""
+"""Most open connections of a process, and those allowed in any case.
+
+The second holds whatever the limit of open files is.
+"""
 OTHER_FILES, FILES_EACH = 200, 2
 """Open files of a process besides connections, and of each connection.
 
@@ -46,7 +55,7 @@ SPARE_SHARE = 20
 """Share of the connections that is kept free for new clients: one in 20."""
 NO_MORE_FILES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 AGAIN_SECONDS, SAID_SECONDS = 0.1, 60.0
-"""Seconds without new connections after files ran out, and between two log lines about that."""
+"""Pause after files ran out, and between two log lines about that, in seconds."""
 KEPT_BYTES = 1024 * 1024
 """Most bytes kept of a form, partly on the disk: as much as any view takes."""
 READ_BYTES = 64 * KEPT_BYTES

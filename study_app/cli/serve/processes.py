@@ -40,7 +40,7 @@ It is longer than any statement or lock may take.
 """
 
 LOOK_UP_SECONDS = 0.5
-"""Seconds after which an idle process checks whether to stop, or its parent is gone."""
+"""Seconds after which an idle process checks whether it should stop."""
 LAST_LOOKS = 3
 """Rounds in which a stopping process still reads requests and accepts connections."""
 

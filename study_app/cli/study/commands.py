@@ -1,4 +1,4 @@
-"""`prefcal study check`, `preview`, `load`, `pause` and `resume`: from a study file to a study that runs."""
+"""Commands `prefcal study check`, `preview`, `load`, `pause` and `resume`."""
 
 import json
 import math
@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from study_app.cli.output import database_option, database_session, open_named_database
+from study_app.cli.output import database_option, database_session, open_named_database, simulated_lines
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from study_app.estimate.content import StudyContent
     from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
     from study_app.tasks.content import TaskContent
@@ -47,7 +45,7 @@ def check(file: str, format_: str) -> None:
 
 
 def print_unshown(content: "StudyContent") -> list[str]:
-    """Say in a line each what the files say that no worker will see."""
+    """Yield one line per item that no worker will see."""
     return [f"  {task.entry.name}: {note}" for task in content.tasks for note in getattr(task, "notes", ())]
 
 
@@ -55,9 +53,9 @@ def print_unshown(content: "StudyContent") -> list[str]:
 @click.argument("file", metavar="FILE", type=click.Path())
 @database_option
 def load(file: str, database: str | None) -> None:
-    """Check the study file FILE and everything it names, then put it into the database.
+    """Check the study file FILE and all it names, and load it into the database.
 
-    Loading the same file again changes nothing. A changed file says what changes; changes that would corrupt
+    Loading the same file again changes nothing. For a changed file it prints what changes; changes that would corrupt
     answers already given are refused.
     """
     from study_app.estimate.content import read_ready_study
@@ -65,6 +63,7 @@ def load(file: str, database: str | None) -> None:
     from study_app.services.researcher.load import load_study
     from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
+    from study_app.store.simulated_workers import simulated_studies
     from study_app.store.tokens import secret_token, utc_now
 
     content = read_ready_study(file)
@@ -73,11 +72,11 @@ def load(file: str, database: str | None) -> None:
         report = load_study(session, content, now=utc_now())
         if report.outcome != "unchanged":
             study = chosen_study(session, report.study).id
-            said = "; ".join(
+            detail = "; ".join(
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
-            add_audit_entry(session, study, None, "load", said, now=utc_now())
-        rehearsed = report.outcome != "new" and _is_rehearsed(session, report.study)
+            add_audit_entry(session, study, None, "load", detail, now=utc_now())
+        simulated = set(simulated_studies(session)) & {report.study}
     for change in report.changes:
         click.echo(f"  {change}")
     for line in print_unshown(content):
@@ -88,20 +87,8 @@ def load(file: str, database: str | None) -> None:
         "unchanged": f"{report.study} is loaded already; nothing changed",
     }
     click.echo(outcome[report.outcome])
-    if rehearsed:
-        click.echo(
-            f"the workers of {report.study} in this database are simulated, and real ones would be mixed with them; "
-            "name a new file with --database, here and for prefcal serve",
-            err=True,
-        )
-
-
-def _is_rehearsed(session: "Session", study: str) -> bool:
-    """Return whether a simulated crowd went through a loaded study."""
-    from study_app.export.study_export import is_simulated
-    from study_app.services.researcher.studies import chosen_study
-
-    return is_simulated(session, chosen_study(session, study).id)
+    for line in simulated_lines(simulated):
+        click.echo(line, err=True)
 
 
 @click.command(name="preview")
@@ -114,9 +101,9 @@ def _is_rehearsed(session: "Session", study: str) -> bool:
     help="Port to listen at; 0 takes a free one.",
 )
 def preview(file: str, port: int) -> None:
-    """Serve a list of all pages of the study file FILE on this machine, until stopped (Ctrl-C).
+    """Serve all pages of the study file FILE on this machine, until Ctrl-C.
 
-    Each page opens as a worker finds it, at the width of a phone and of a desktop, in a copy of the study of its own that
+    They are reached from a list. Each page opens as a worker finds it, at the width of a phone and of a desktop, in a copy of the study of its own that
     is thrown away; searches and days pass by themselves, and one can click on from there.
     """
     import logging
@@ -167,7 +154,7 @@ def resume(study: str, database: str | None) -> None:
 
 
 def _open_or_close(study: str, database: str | None, act: Literal["pause", "resume"], detail: str) -> bool:
-    """Pause or resume a study, with a line in its audit; return whether that changed anything."""
+    """Pause or resume a study, with an audit line; return whether it changed."""
     from study_app.services.researcher import studies
     from study_app.services.researcher.audit import add_audit_entry
     from study_app.store.tokens import utc_now
@@ -182,7 +169,7 @@ def _open_or_close(study: str, database: str | None, act: Literal["pause", "resu
 
 
 def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Sequence[str]) -> str:
-    """Return what people read."""
+    """Format an estimate for people."""
     from study_app.estimate.estimate import assumptions
 
     entry = content.file.entry
@@ -237,14 +224,14 @@ def as_json(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
 
 
 def what_is_done(content: "TaskContent") -> str:
-    """Say in a line what one worker does in a task."""
+    """Describe in one line what a worker does in a task."""
     from study_app.tasks.kinds import kind_of
 
     return kind_of(content.entry).work(content)
 
 
 def what_is_collected(task_capacity: "Capacity | None") -> str:
-    """Say in a line how many workers a task takes and what it has then."""
+    """Describe in one line the workers and answers of a full task."""
     from study_app.tasks.workload import count_phrase
 
     if task_capacity is None:
@@ -262,7 +249,10 @@ def _head(number: int, task: "TaskEstimate") -> str:
 
 
 def _exact(amount: float) -> str:
-    """Write an amount of money with as many decimals as it takes, two at least, so that sums add up."""
+    """Format money with as many decimals as it has, two at least.
+
+    So sums add up.
+    """
     return f"{amount:.2f}" if math.isclose(amount, round(amount, 2)) else f"{amount:.4f}".rstrip("0")
 
 

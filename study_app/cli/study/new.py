@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from study_app.study_new.collections import CollectionSearch
     from study_app.study_new.compose import PossibleTask, StartingFiles
 
-MOST_SHOWN = 8
+MAX_LISTED_FILES = 8
 
 
 @click.command(name="new")
@@ -58,9 +58,9 @@ MOST_SHOWN = 8
     help="Kind of a task, such as summary_pairs; once for each task, in order. Default: the usual ones for what was found.",
 )
 def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
-    """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
+    """Write DIR/study.yaml about the collections and runs in PATHs.
 
-    Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
+    PATHs are files or folders; by default DIR itself. Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
     Summarization, ranked lists (also BEIR's), answers (also those of TREC RAG and its like), and pictures
     (TOPIC.png in a folder for each system is enough: the files that name them are written beside the folders). On a terminal
     you are asked for what no option says; elsewhere the defaults are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
@@ -92,7 +92,7 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
 
 
 def _show(material: "StartingFiles") -> None:
-    """Say what was recognised as what."""
+    """Print the recognised files."""
     from study_app.study_new.collections import system_names
 
     for collection in material.whole:
@@ -104,10 +104,10 @@ def _show(material: "StartingFiles") -> None:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:
         click.echo("not used:")
-        for path in material.unused[:MOST_SHOWN]:
+        for path in material.unused[:MAX_LISTED_FILES]:
             click.echo(f"  {path}: {material.reasons[path]}")
-        if len(material.unused) > MOST_SHOWN:
-            click.echo(f"  and {len(material.unused) - MOST_SHOWN} more")
+        if len(material.unused) > MAX_LISTED_FILES:
+            click.echo(f"  and {len(material.unused) - MAX_LISTED_FILES} more")
 
 
 def _lacking(search: "CollectionSearch") -> str:

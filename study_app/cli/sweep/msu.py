@@ -24,7 +24,10 @@ Numbers = tuple[float, ...]
 
 
 def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
-    """Return what reads values with commas between them; anything else is wrong usage."""
+    """Return a parser of values separated by commas.
+
+    Anything else is wrong usage.
+    """
 
     def numbers(text: str) -> Numbers:
         return tuple(read(part.strip()) for part in text.split(","))
@@ -49,7 +52,7 @@ class SweepOptions:
 
     lengths: str | None = lengths_option()
     preset: str | None = option(
-        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."
+        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; explicit lists win."
     )
     away: Numbers | None = option(
         type=_list_of(duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."
@@ -89,7 +92,7 @@ class SweepOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOutput:
-    """Where the results go."""
+    """Folder for the results of a sweep."""
 
     folder: Path = output_folder("Folder for the results; a sweep that was stopped goes on there.")
 
@@ -105,9 +108,9 @@ def msu(
     engine: ComputeOptions,
     out: SweepOutput,
 ) -> None:
-    """Score runs by MSU for every population of a grid, and hold each ranking against ELG, LC and others.
+    """Score runs by MSU for every population of a grid, and compare the rankings.
 
-    Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
+    Each is compared with those by ELG, LC and others. Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
     """
     from metrics.readers.score_rows import read_score_rows
@@ -124,13 +127,13 @@ def msu(
     words = None if choices.lengths is None else read_lengths(choices.lengths, judged.topics)
     systems = read_update_runs(runs, judged, words)
     names = [run.name for run in systems]
-    wanted = None if like is None else _reference(like, str(choices.column), names, list(judged.topics))
+    reference = None if like is None else _reference(like, str(choices.column), names, list(judged.topics))
     further = None if scores is None else read_score_rows(scores)
     if further is not None:
         references(further, names, list(judged.topics), path=str(scores))  # names what the file lacks
     watched = _Progress()
     try:
-        found = sweep_msu(
+        result = sweep_msu(
             judged,
             systems,
             folder,
@@ -146,14 +149,17 @@ def msu(
     except KeyboardInterrupt:
         watched.say_stopped(folder)
         raise SystemExit(130) from None
-    click.echo(found.summary())
-    if wanted is not None:
-        _say_like(found, wanted, str(like))
+    click.echo(result.summary())
+    if reference is not None:
+        _say_like(result, reference, str(like))
     _report(folder)
 
 
 def _check_owner(folder: Path) -> None:
-    """Raise `InputError` where a file that is not prefcal's own would be written over: before anything is computed."""
+    """Refuse to overwrite a file that prefcal did not write.
+
+    Raises `InputError` before anything is computed.
+    """
     from metrics.errors import input_fault
     from metrics.sweep.parts import MANIFEST
     from metrics.sweep.tables import BEST, CORRELATION, LIKE, OTHERS, SWEEP
@@ -161,16 +167,16 @@ def _check_owner(folder: Path) -> None:
     if (folder / MANIFEST).exists():
         return
     foreign = [] if (folder / SWEEP).exists() else [BEST, CORRELATION, OTHERS, LIKE]
-    found = next((folder / name for name in foreign if (folder / name).exists()), None)
+    foreign_file = next((folder / name for name in foreign if (folder / name).exists()), None)
     page = folder / "report.html"
-    if found is None and page.exists():
+    if foreign_file is None and page.exists():
         from study_app.report.build import is_own_page
 
-        found = None if is_own_page(page) else page
-    if found is not None:
+        foreign_file = None if is_own_page(page) else page
+    if foreign_file is not None:
         raise input_fault(
             "prefcal did not write this file, and a sweep would write over it",
-            path=found,
+            path=foreign_file,
             cure="name another folder with -o, or move the file",
         )
 
@@ -193,7 +199,7 @@ def _grid(choices: SweepOptions) -> "SweepGrid":
 
 
 class _Progress:
-    """Says the plan, then how many populations are done."""
+    """Printer of the plan, then of the number of finished populations."""
 
     def __init__(self) -> None:
         self._done = 0
@@ -212,7 +218,7 @@ class _Progress:
         return f"still computing: {self._done:,} of {pluralise(self._of, 'population')} are done"
 
     def say_stopped(self, folder: Path) -> None:
-        """Say what is kept of a sweep that was interrupted."""
+        """Print what is kept of an interrupted sweep."""
         kept = f"{self._done:,} of {self._of:,} populations are kept" if self._of else "nothing was begun"
         click.echo(f"\n{folder}: stopped; {kept}; the same command goes on", err=True)
 
@@ -229,14 +235,14 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
         raise input_fault(
             f"there is no measure {column!r}", path=path, line=1, cure=f"the measures are {join_names(known)}"
         )
-    [found] = references([score for score in scores if score.metric == column], runs, topics, path=path)
-    return found
+    [reference] = references([score for score in scores if score.metric == column], runs, topics, path=path)
+    return reference
 
 
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
     from metrics.files import write_atomically
-    from metrics.sweep.equivalent_populations import FEWEST_TOPICS, points_like, told_apart
+    from metrics.sweep.equivalent_populations import MIN_TOPICS, points_like, told_apart
     from metrics.sweep.result import in_words
     from metrics.sweep.tables import LIKE
     from study_app.cli.output import csv_text, table_text
@@ -254,8 +260,8 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
             f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",
             err=True,
         )
-    elif len(found.topics) < FEWEST_TOPICS:
-        click.echo(f"{path}: fewer than {FEWEST_TOPICS} topics, so there are no intervals", err=True)
+    elif len(found.topics) < MIN_TOPICS:
+        click.echo(f"{path}: fewer than {MIN_TOPICS} topics, so there are no intervals", err=True)
 
 
 def _report(folder: Path) -> None:

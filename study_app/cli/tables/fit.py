@@ -9,7 +9,7 @@ import click
 
 from study_app.cli.options import (
     LEVEL,
-    MOST,
+    MAX_COUNT,
     POSITIVE,
     OutFile,
     OutFolder,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 COLLECTION = "collection"
 """Folder beside the model."""
 NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "notes", "format", "debug")
-"""What was typed and does not belong to the choices of a fit."""
+"""Typed parameters that are not choices of a fit."""
 
 
 LAWS = tuple(f"{family}={law}" for family in ("away", "session") for law in ("lognormal", "gamma"))
@@ -81,12 +81,12 @@ class FitCommandOptions:
     idle_threshold: float | None = option(
         type=POSITIVE,
         metavar="SECONDS",
-        help="Cut visits anew from table activity, at silences longer than that.",
+        help="Cut visits from table activity at silences longer than this.",
     )
     level: float = option(type=LEVEL, default=0.95, help="Confidence level of the intervals.")
     resamples: int | None = option(
         "--bootstrap",
-        type=click.IntRange(2, MOST),
+        type=click.IntRange(2, MAX_COUNT),
         metavar="N",
         help="Samples of every bootstrap; fits that have one over workers take their intervals from it.",
     )
@@ -125,7 +125,7 @@ class FitCommandOptions:
 def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug: bool) -> None:
     """Fit every user-model parameter that a folder of tables allows.
 
-    What cannot be told is left out; a line on stderr says why. Beside the model are written: all warnings and notes, and agreement
+    What cannot be estimated is left out; a line on stderr says why. Beside the model are written: all warnings and notes, and agreement
     among raters (quality.json); how the fits are drawn (fit-plots.json), for prefcal report; workers who may be careless, if any
     (careless.csv); where people voted on intents or rated iUnits, collection/probability.tsv and collection/importance.tsv, for scoring.
     """
@@ -196,7 +196,7 @@ def _check(
 
 @contextmanager
 def _tracebacks() -> "Iterator[None]":
-    """Let `calibration.inference.attempts` say on stderr what it catches."""
+    """Print the tracebacks that `calibration.inference.attempts` catches on stderr."""
     import logging
 
     from calibration.inference.attempts import LOG
@@ -237,7 +237,7 @@ def _fitted(
 def _write_beside(
     model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
 ) -> "Mapping[str, pd.DataFrame]":
-    """Write what else was fitted into the model's folder, and return the tables with the rows that count."""
+    """Write the other fits into the model's folder; return the counted tables."""
     from calibration.fit.collection_files import collection_files
     from calibration.fit.findings import rows_of
     from calibration.fit.fit_files import CARELESS, QUALITY, write_fit_plots

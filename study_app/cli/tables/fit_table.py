@@ -1,4 +1,4 @@
-"""What `prefcal fit` prints: the parameters in people's units, the gravest warnings, and what to do next."""
+"""Printed answer of `prefcal fit`: parameters in people's units, and warnings."""
 
 import math
 from collections import Counter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from calibration.user_model.model import ParameterEntry
 
 COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows")
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 """Warnings that are printed; all of them stand in quality.json."""
 FAMILIES = {
     "away": "time away",
@@ -45,7 +45,7 @@ NOT_FITTED = {
     "push_": "push weights",
     "intents": "P(intent | query)",
 }
-"""How names of parameters begin, and what a table of a paper calls all of them."""
+"""Common name of the parameters that begin alike, as a paper's table has it."""
 
 
 def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
@@ -89,7 +89,10 @@ class FitText:
     unasked: Sequence[str]
 
     def lines(self, *, notes: bool) -> Iterator[str]:
-        """Yield the lines; with ``notes`` all warnings and notes, and agreement among raters."""
+        """Yield the printed lines.
+
+        With ``notes`` all warnings and notes, and the agreement among raters.
+        """
         parameters, labels = self.fit.model.parameters, [FAMILIES["intents"]]
         yield f"{self.fit.model.study or self.folder}: {self._size()}\n"
         if parameters:
@@ -101,15 +104,15 @@ class FitText:
         if self.fit.intents:
             topics = {topic for topic, _ in self.fit.intents.intents}
             intents = pluralise(len(self.fit.intents.intents), "intent")
-            place = self.model_file.parent / "collection" / "probability.tsv"
-            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {pluralise(len(topics), 'topic')}, in {place}"
+            probability_file = self.model_file.parent / "collection" / "probability.tsv"
+            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {pluralise(len(topics), 'topic')}, in {probability_file}"
         yield from self._findings(notes=notes)
         if notes and self.fit.quality.results:
             yield from self._raters()
         yield from self._rest(notes=notes)
 
     def _size(self) -> str:
-        """Return how many workers, topics and days the tables have."""
+        """Return the numbers of workers, topics and days in the tables."""
         asked = [table for name, table in self.tables.items() if name not in {"workers", "intents"}]
         many = [
             (len(set().union(*(table[column] for table in asked if column in table)) - {None}), column)
@@ -126,7 +129,7 @@ class FitText:
 
     def _findings(self, *, notes: bool) -> Iterator[str]:
         warnings = by_importance(self.fit.findings)
-        shown = warnings if notes else warnings[:MOST_WARNINGS]
+        shown = warnings if notes else warnings[:MAX_WARNINGS]
         if shown:
             yield ""
         yield from (_finding("!", warning) for warning in shown)
@@ -152,21 +155,21 @@ class FitText:
         yield f"\n{table_text(columns, rows)}".rstrip("\n")
 
     def _rest(self, *, notes: bool) -> Iterator[str]:
-        """Yield where the rest is said, and what was not fitted since nobody was asked."""
-        said = []
-        left = len(by_importance(self.fit.findings)) - MOST_WARNINGS
+        """Yield the place of further notes, and the parameters without data."""
+        sentences = []
+        left = len(by_importance(self.fit.findings)) - MAX_WARNINGS
         others = sum(finding.severity != "warning" for finding in self.fit.findings)
         more = [pluralise(left, "warning")] if left > 0 else []
         more += [pluralise(others, "note")] if others else []
         if more and not notes:
-            said.append(f"{' and '.join(more)} more: prefcal fit --notes, or quality.json.")
+            sentences.append(f"{' and '.join(more)} more: prefcal fit --notes, or quality.json.")
         missing = [NOT_FITTED[name] for name in self.unasked if name in NOT_FITTED]
         if missing:
-            said.append(f"Not fitted: {', '.join(missing)} (no such study).")
+            sentences.append(f"Not fitted: {', '.join(missing)} (no such study).")
         if len(self.fit.careless):
-            said.append("Workers who may be careless: careless.csv.")
-        if said:
-            yield f"\n{wrapped('  '.join(said))}"
+            sentences.append("Workers who may be careless: careless.csv.")
+        if sentences:
+            yield f"\n{wrapped('  '.join(sentences))}"
 
     def following(self) -> str:
         """Return the command that usually follows; empty where none does."""
@@ -178,7 +181,10 @@ class FitText:
 
 
 def parameter_table(parameters: "Mapping[str, ParameterEntry]") -> tuple[list[str], list[list[Cell]]]:
-    """Return the columns and rows for people: in hours, words a second or characters, to three digits."""
+    """Return columns and rows in people's units, to three digits.
+
+    Units are hours, words a second and characters.
+    """
     level = next(entry.level for entry in parameters.values())
     columns = ["parameter", "estimate", f"{100 * level:.4g} %", "other laws"]
     printed = scales(parameters)
@@ -197,7 +203,7 @@ def parameter_table(parameters: "Mapping[str, ParameterEntry]") -> tuple[list[st
 
 
 def by_importance(findings: "Sequence[ReportedFinding]") -> "list[list[ReportedFinding]]":
-    """Return the warnings, those with the same words together, the most important first.
+    """Return the warnings by importance, those in the same words together.
 
     Each cause, and each family of parameters in the order of the table, has its turn before another has a second one; within a family
     come first few people, topics or days, which no model mends.
@@ -226,7 +232,7 @@ def by_importance(findings: "Sequence[ReportedFinding]") -> "list[list[ReportedF
 
 
 def _finding(mark: str, group: "Sequence[ReportedFinding]") -> str:
-    """Return what is said of some families of parameters, in one paragraph."""
+    """Return one paragraph about some families of parameters."""
     families = {each.family for each in group}
     named = ", ".join(words for family, words in FAMILIES.items() if family in families)
     return wrapped(f"{mark} {group[0].sentence} ({named})", indent="  ")

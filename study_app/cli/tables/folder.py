@@ -1,10 +1,11 @@
-"""`prefcal export`, `prefcal features` and `prefcal check`: a folder of tables, written or looked at."""
+"""Commands `prefcal export`, `features` and `check`: folders of tables."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import percent
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
 from study_app.cli.output import Output, database_option, open_named_database, wrapped
@@ -14,19 +15,20 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from calibration.judges.verdicts import Verdicts
     from calibration.tables.study_json import StudyRecord
     from metrics.arrays import Bools
     from metrics.errors import Fault
     from study_app.export import ExportSummary
     from study_app.store.database import Database
 
-MOST_DAMAGE = 5
+MAX_DAMAGE_FAULTS = 5
 """So many of the places where a file is damaged are shown; SQLite knows hundreds of one torn page."""
 
 
 @click.command(name="export")
 @click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
-@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="The folder to write, as DIR.")
+@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="Folder to write, in place of DIR.")
 @click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @click.option(
@@ -36,6 +38,9 @@ MOST_DAMAGE = 5
     "--exact-times",
     is_flag=True,
     help="Leave all times as they are: with the platform's list they identify workers.",
+)
+@click.option(
+    "--replace-real", is_flag=True, help="Let tables of simulated workers replace those of real ones in DIR."
 )
 @database_option
 def export(
@@ -47,16 +52,17 @@ def export(
     raw: bool,
     parquet: bool,
     exact_times: bool,
+    replace_real: bool,
 ) -> None:
-    """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
+    """Write the tables of a study into DIR, as CSV, with study.json.
 
-    DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
-    not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
+    Large tables are written as Parquet too. DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
+    real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a view of results: study.json of each later export tells of it.
     All times of a worker are moved by one amount below an hour, so that they do not lead back to a platform's list.
     docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
     from metrics.errors import input_fault
-    from study_app.export import export_study
+    from study_app.export import check_not_real, export_study
     from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.results_views import add_results_view
     from study_app.services.researcher.studies import chosen_study
@@ -78,6 +84,8 @@ def export(
                     f"{chosen.name} is the name of the study, and the folder is missing",
                     cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
                 )
+            if not replace_real:
+                check_not_real(session, chosen, folder)
             plans = StudyCache()
             complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
             summary = export_study(
@@ -107,7 +115,10 @@ def export(
 
 
 def refuse_damaged(store: "Database") -> None:
-    """Raise `InputError` for a file of which a part cannot be read, or could be missing in silence."""
+    """Raise `InputError` for a SQLite file that is damaged.
+
+    Parts of it could be missing without notice.
+    """
     from metrics.errors import Fault, InputError
     from study_app.store.backups.sqlite import damage
     from study_app.store.check import RESTORE
@@ -120,12 +131,15 @@ def refuse_damaged(store: "Database") -> None:
                 f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults
             ]
             raise InputError(
-                [Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]]
+                [
+                    Fault(problem=problem, cure=RESTORE, path=str(file))
+                    for problem in shown[:MAX_DAMAGE_FAULTS]
+                ]
             )
 
 
 def _described(summary: "ExportSummary") -> str:
-    """Return what was exported: rows of each table, people, repeats, logs."""
+    """Describe an export: rows of each table, people, repeats and logs."""
     rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
     return "\n".join(
         wrapped(line, indent="  ")
@@ -148,8 +162,8 @@ def _repeats(summary: "ExportSummary") -> str:
         return "validation pairs answered: 0"
     consistent, same = (count / summary.validations for count in (summary.consistent, summary.same_option))
     return (
-        f"validation pairs answered: {summary.validations:,}; consistent: {consistent:.0%}; "
-        f"the very same option: {same:.0%}"
+        f"validation pairs answered: {summary.validations:,}; consistent: {percent(consistent)}; "
+        f"the very same option: {percent(same)}"
     )
 
 
@@ -179,9 +193,9 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
     help="Folder of tables to write them into.",
 )
 def features(file: str, tables: Path) -> None:
-    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+    """Write the tables of features of the study file FILE into the folder TABLES.
 
-    Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
+    These are positions, push_cells and intents, of everything that FILE names. Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
     runs belong together, and what the systems are called in your own tables.
     """
     from calibration.tables.files import write_tables
@@ -206,9 +220,10 @@ def check(tables: Path, *, output: Output) -> None:
 
     Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
     shape, of cells, and of whole rows. What is legal but suspicious is a warning: names that are nearly known ones,
-    rows that stand twice, tables that were changed.
+    duplicate rows, tables that were changed.
     docs/tables.md describes the tables.
     """
+    from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
     from calibration.tables.suspicions import in_no_result, suspicions
     from metrics.errors import InputError, pluralise
@@ -222,10 +237,13 @@ def check(tables: Path, *, output: Output) -> None:
     if faults:
         raise InputError(faults)
     notes = [f"note: {line}" for line in in_no_result(tables, frames)]
-    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)]), *notes]
+    people, verdicts = split_verdicts(frames)
+    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, people)]), *notes]
     if output.is_for_people:
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
         click.echo(f"No fault in {pluralise(len(frames), 'table')}; {name}.")
+        if len(verdicts):
+            click.echo(wrapped(_about_judges(verdicts)))
     for line in lines:
         click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
     if output.is_for_people:
@@ -237,17 +255,29 @@ def check(tables: Path, *, output: Output) -> None:
 
 
 def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[str]":
-    """Return what is odd about the answers as a whole: who gives the same ones, and whether they decide how many there are."""
+    """Return what is odd about the answers as a whole, one line each."""
     from calibration.checks.adaptive_stopping import adaptive_stopping
     from calibration.checks.same_answers import find_same_answers
     from calibration.tables.preferences import counted_tables
 
-    said = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
+    sentences = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
     if "preferences" in frames:
-        said += [
+        sentences += [
             f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
         ]
-    return said
+    return sentences
+
+
+def _about_judges(verdicts: "pd.DataFrame") -> str:
+    """Return how many judges that are no people there are, and how many verdicts of each."""
+    from metrics.errors import join_names, pluralise
+
+    counts = verdicts["judge"].value_counts(sort=False)
+    each = join_names(f"{name} {count:,}" for name, count in counts.items())
+    return (
+        f"{pluralise(len(counts), 'judge')} beside people, with {pluralise(len(verdicts), 'verdict')} ({each}): compared with"
+        " people's answers, never counted with them."
+    )
 
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
@@ -263,7 +293,10 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
 def doubts_on_visits(
     folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
-    """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
+    """Yield warnings of visits and follows that contradict each other.
+
+    Where most visits do, a fault is added instead.
+    """
     from calibration.tables.files import table_paths
     from calibration.visits.followed_visits import (
         FAULTY_ORPHANS,
@@ -294,7 +327,10 @@ def doubts_on_visits(
 
 
 def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
-    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
+    """Return the fault of visits without a follow.
+
+    It stands at the first of them and has the first three names.
+    """
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -313,7 +349,7 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
-    """Return the fault of visits that lie before their follow began or after it ended, at the first of them."""
+    """Return the fault of visits outside their follow, at the first of them."""
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -327,7 +363,7 @@ def _outside_fault(astray: "Bools", file: Path) -> "Fault":
 
 
 def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
-    """Return how many columns hold a value, and which hold none."""
+    """Return the number of columns with values, and the names of empty ones."""
     filled = frame.notna().any() | frame.empty
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
 
@@ -335,7 +371,16 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
 def read_with_warnings(
     folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
 ) -> "dict[str, pd.DataFrame]":
-    """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+    """Read the tables of people as `read_with_verdicts` does."""
+    return read_with_verdicts(folder, compact=compact, for_votes=for_votes)[0]
+
+
+def read_with_verdicts(
+    folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
+) -> "tuple[dict[str, pd.DataFrame], Verdicts]":
+    """Read the tables of people and the verdicts of judges, with warnings.
+
+    Warnings are about misspelt names, changed tables, and ends that may be cut off.
 
     Parameters
     ----------
@@ -346,11 +391,19 @@ def read_with_warnings(
     for_votes : bool
         Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
 
+    Returns
+    -------
+    people : dict of str to DataFrame
+        The tables without the rows of judges that are no people.
+    verdicts : DataFrame
+        As `calibration.judges.verdicts.split_verdicts` returns them.
+
     Raises
     ------
     InputError
         As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole.
     """
+    from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
@@ -360,6 +413,8 @@ def read_with_warnings(
     read_study(folder)
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
-    if for_votes and "preferences" in tables:
-        tables["preferences"] = tables["preferences"][list(VOTED)]
-    return tables
+    people, verdicts = split_verdicts(tables)
+    found = dict(people)
+    if for_votes and "preferences" in found:
+        found["preferences"] = found["preferences"][list(VOTED)]
+    return found, verdicts

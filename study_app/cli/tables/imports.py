@@ -1,4 +1,4 @@
-"""`prefcal import` and `import-visits`: preferences and visits of other tools become a folder of tables."""
+"""Commands `prefcal import` and `import-visits`: tables from other tools."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,10 @@ _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
 
 
 def meanings_of(known: Callable[[], Sequence[str]]) -> Callable[..., dict[str, str]]:
-    """Return a callback that splits values like SAID=CHOICE at the last equals sign; ``known`` gives the choices."""
+    """Return a callback that splits values like SAID=CHOICE at the last `=`.
+
+    ``known`` gives the choices.
+    """
 
     def split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
         meanings, words = {}, known() if values else ()
@@ -69,7 +72,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions:
-    """How the cells of another tool's CSV are read."""
+    """Options for reading the cells of another tool's CSV."""
 
     time_format: str | None = option(
         metavar="FORMAT",
@@ -93,7 +96,7 @@ class CellOptions:
 
     @property
     def times(self) -> "TimeRules":
-        """How times are read."""
+        """Options for reading times."""
         from calibration.interchange.times import TimeRules
 
         return TimeRules(time_format=self.time_format, time_zone=self.time_zone)
@@ -105,7 +108,7 @@ def column(meaning: str, **attributes: Any) -> Any:
 
 
 def tell(file: Path, notes: Sequence[str], warnings: Sequence[str]) -> None:
-    """Say on stderr what was taken for granted about a file, and what is suspicious."""
+    """Print on stderr the assumptions about a file, and what is suspicious."""
     for warning in warnings:
         click.echo(f"warning: {file}: {warning}", err=True)
     for note in notes:
@@ -147,7 +150,10 @@ class PreferenceFile:
         metavar="SECONDS",
         help="Make tables follows and visits of when people worked, too: a longer pause ends a visit. Needs both times.",
     )
-    task: str = option(default="preferences", help="Name of the task in the tables.")
+    task: str | None = option(
+        metavar="TASK", help="Name of the task in the tables, the same for all rows. Default: preferences."
+    )
+    task_column: str | None = column("the task of each row, in place of --task.")
     language: str | None = option(type=click.Choice(["en", "ja"]), help="Language of the texts.")
 
 
@@ -155,23 +161,29 @@ class PreferenceFile:
 @click.argument("file", type=click.Path(path_type=Path))
 @with_options(said=PreferenceFile, reading=CellOptions, out=TablesFolder)
 def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions, out: TablesFolder) -> None:
-    """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
+    """Convert FILE, a CSV of preferences from another tool, to tables in DIR.
 
     FILE has a header and one row per judgment; say which of its columns is what. Every row that cannot be read is named
     with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
-    tool logged are taken over by prefcal import-visits.
+    tool logged are imported by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
     from metrics.errors import pluralise
 
-    folder, visit_gap, task = out.folder, said.visit_gap, said.task
+    if said.task is not None and said.task_column is not None:
+        raise click.UsageError("give one of --task and --task-column")
+    folder, visit_gap, task = out.folder, said.visit_gap, said.task or "preferences"
     if visit_gap is not None and not (said.shown_at and said.decided_at):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
     if visit_gap is not None and not said.worker:
         raise click.UsageError("--visit-gap needs --worker: visits are of people")
     _check_free(folder, task)
     names = ("topic", "worker", "left", "right", "choice", "pair", "judgment", "shown_at", "decided_at")
-    named = PreferenceColumns(**{name: getattr(said, name) for name in names}, decision_seconds=said.seconds)
+    named = PreferenceColumns(
+        **{name: getattr(said, name) for name in names},
+        decision_seconds=said.seconds,
+        task=said.task_column,
+    )
     rules = ImportRules(
         answers=said.answers,
         times=reading.times,
@@ -193,7 +205,10 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
 
 
 def _check_free(folder: Path, study: str | None, *names: str) -> None:
-    """Check that nothing of a study is in the way: tables that its export wrote, or, where ``study`` is named, those of another one."""
+    """Check that no exported tables are in the way.
+
+    Where ``study`` is named, only those of another study are.
+    """
     from calibration.tables.study_json import read_study
     from metrics.errors import input_fault
 
@@ -280,9 +295,9 @@ class VisitFile:
 @click.argument("file", type=click.Path(path_type=Path))
 @with_options(said=VisitFile, reading=CellOptions, out=TablesFolder)
 def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: TablesFolder) -> None:
-    """Turn FILE, a CSV of visits from another tool, into tables visits and follows in DIR.
+    """Convert FILE, a CSV of visits from another tool, to tables in DIR.
 
-    FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
+    The tables are visits and follows. FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """
@@ -330,7 +345,10 @@ def _compare_with_follows(folder: Path, visits: "pd.DataFrame") -> None:
 
 
 def _end(visits: "pd.DataFrame", study_end: datetime | None, time_zone: str | None) -> "pd.Timestamp":
-    """Return until when people were followed; raises where somebody came later."""
+    """Return the end of observation.
+
+    Raises `InputError` where somebody came later.
+    """
     import pandas as pd
 
     from calibration.interchange.times import named_zone

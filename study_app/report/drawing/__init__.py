@@ -1,1 +1,1 @@
-"""How figures and the page look."""
+"""Figures of the report, and the style of figures and page."""

@@ -1,4 +1,4 @@
-"""Drawings: the style they are made in, and the forms they are kept in.
+"""Drawings: empty ones in a style, and their files and inline forms.
 
 A file has its own colours and font. A drawing on the page follows the page: its colours in light and dark, its font.
 """
@@ -27,8 +27,8 @@ from study_app.report.drawing.style import ReportStyle
 
 Draw: TypeAlias = Callable[[ReportStyle], Drawing]
 """Makes a drawing in a look."""
-MOST_TICKS = 5
-"""Numbers along an axis from left to right: as many long ones fit beside each other."""
+MAX_TICKS = 5
+"""Largest number of ticks along a horizontal axis; long numbers fit then."""
 OTHER_SCRIPTS = MappingProxyType(
     {
         "IPAexGothic": "ipaexg",
@@ -42,10 +42,13 @@ OTHER_SCRIPTS = MappingProxyType(
         "Noto Sans CJK JP": "NotoSansCJK-Regular",
     }
 )
-"""Fonts for names in scripts that the first font lacks, best first, each with the stem of its file."""
+"""Fonts for scripts that the first font lacks, best first, with file stems."""
 SIGNS_TOLD = 20
 _TRUETYPE, _OUTLINES = 42, 3
-"""Types of fonts in a PDF: TrueType, and drawings of the signs (type 3), which fonts with other outlines become."""
+"""Types of fonts in a PDF: TrueType, and drawn characters (type 3).
+
+Fonts with other outlines become the second.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +74,22 @@ class RenderedDrawing:
 
 
 def new_drawing(width_inches: float, height_inches: float) -> tuple[Drawing, Axes]:
-    """Return an empty drawing and its axes, whose names are broken where they are longer than the drawing."""
+    """Return an empty drawing and its axes.
+
+    Axis labels longer than the drawing are wrapped.
+    """
     drawing = Drawing(figsize=(width_inches, height_inches), layout="constrained")
     axes = drawing.add_subplot()
-    axes.locator_params(axis="x", nbins=MOST_TICKS)
+    axes.locator_params(axis="x", nbins=MAX_TICKS)
     for axis in (axes.xaxis, axes.yaxis):
         axis.label.set_wrap(True)
     return drawing, axes
 
 
 def render_drawing(draw: Draw, report_style: ReportStyle, *, name: str, title: str) -> RenderedDrawing:
-    """Make a drawing and turn it into all its forms; the same one gives the same bytes.
+    """Render a drawing in all its forms.
+
+    The same drawing gives the same bytes.
 
     Parameters
     ----------
@@ -111,7 +119,7 @@ def render_drawing(draw: Draw, report_style: ReportStyle, *, name: str, title: s
 
 
 def missing_signs_message(drawings: Iterable[RenderedDrawing]) -> str | None:
-    """Return a sentence on the signs that no font here has and what to do about it, None where every sign is drawn."""
+    """Return a sentence on characters that no font has, with a hint, or None."""
     missing = "".join(sorted({sign for drawing in drawings for sign in drawing.missing}))
     if not missing:
         return None
@@ -166,7 +174,7 @@ def _missing_signs(drawing: Drawing) -> set[str]:
 
 
 def _add_font(drawing: Drawing, path: Path) -> set[str]:
-    """Let a drawing's texts take signs that they lack from one more font; return the signs that it has."""
+    """Add a font for characters that a drawing lacks; return those that it has."""
     name = next(entry.name for entry in fontManager.ttflist if entry.fname == str(path))
     for text in drawing.findobj(Text):
         text.set_fontfamily([*mpl.rcParams["font.family"], name])
@@ -181,7 +189,10 @@ def _signs_of(*paths: str) -> set[str]:
 
 @cache
 def _other_font() -> Path | None:
-    """Return the best font of `OTHER_SCRIPTS` that the machine has, also one that matplotlib's own list is too old for."""
+    """Return the best installed font of `OTHER_SCRIPTS`.
+
+    Also one that is newer than matplotlib's own list.
+    """
     files = {Path(path).stem: Path(path) for path in findSystemFonts()}
     known = {entry.name: Path(entry.fname) for entry in fontManager.ttflist}
     for name, stem in OTHER_SCRIPTS.items():
@@ -194,7 +205,10 @@ def _other_font() -> Path | None:
 
 
 def has_truetype_outlines(path: Path) -> bool:
-    """Say whether a font, of a collection its first, has TrueType outlines: others cannot stand in a PDF as TrueType."""
+    """Return whether a font has TrueType outlines.
+
+    Of a collection, its first font counts. Other outlines cannot stand in a PDF as TrueType.
+    """
     with TTFont(path, fontNumber=0, lazy=True) as font:
         return "glyf" in font
 
@@ -208,7 +222,10 @@ def _saved(drawing: Drawing, title: str, form: str) -> bytes:
 
 
 def _inline(svg: str, name: str, report_style: ReportStyle) -> Markup:
-    """Return the drawing as it stands on the page: in its colours and font, without what only a file needs."""
+    """Return a drawing as SVG for the page, in its colours and font.
+
+    What only a file needs is left out.
+    """
     svg = re.sub(
         r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg[svg.index("<svg") :], flags=re.DOTALL
     )

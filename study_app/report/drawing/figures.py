@@ -1,4 +1,4 @@
-"""The figures on agreement, on workers, and those that fits make themselves, in the colours of a look.
+"""Figures on agreement, on workers, and of fits, in the report's style.
 
 Each function takes a look and numbers and returns a drawing; shapes tell as much as colours do. `ranking_figures` has those
 on systems and streams.
@@ -27,7 +27,7 @@ from matplotlib.ticker import (
 )
 
 from metrics.arrays import Bools, Floats
-from study_app.report.drawing.canvas import MOST_TICKS, new_drawing
+from study_app.report.drawing.canvas import MAX_TICKS, new_drawing
 from study_app.report.drawing.style import ReportStyle
 from study_app.report.page import NARROW, quantity, shortened
 
@@ -36,10 +36,12 @@ NAMED = {"#0072b2": "agree", "#d55e00": "disagree", "#009e73": "muted"}
 DARKEST_GREY, LIGHTEST_GREY = 0.2, 0.7
 LABEL_CHARS = 34
 """Longest line beside an axis."""
-MOST_SIGNS, CELLS = 1_000, (30, 11)
-"""Pairs of a scatter that have a sign each, and cells along either axis that count more of them: a tenth of the votes high."""
+MAX_MARKERS = 1_000
+"""Most pairs of a scatter with a marker each; cells count more of them."""
+CELLS = (30, 11)
+"""Cells along the two axes of a large scatter; one is a tenth of the votes high."""
 CEILING = "P"
-"""Sign of what people and a perfect measure reach."""
+"""Marker of the ceilings: people, and a perfect measure."""
 DOTTED, DASHED = (0, (1, 3)), (0, (4, 3))
 
 
@@ -68,9 +70,16 @@ class CurveMark:
 
 
 def rows_with_intervals(
-    report_style: ReportStyle, *, marks: Sequence[CurveMark], label: str, ranks: Sequence[str] = ()
+    report_style: ReportStyle,
+    *,
+    marks: Sequence[CurveMark],
+    label: str,
+    ranks: Sequence[str] = (),
+    ranks_label: str = "ranks left open",
 ) -> Drawing:
-    """Draw a share and its interval in each row, the first on top; rows of ceilings are shaded, ranks stand on the right.
+    """Draw a share and its interval in each row, the first on top.
+
+    Rows of ceilings are shaded; ranks stand on the right.
 
     A row whose interval is unknown is dotted from edge to edge. The dashed line is one half.
     """
@@ -108,16 +117,18 @@ def rows_with_intervals(
         beside = axes.secondary_yaxis("right")
         beside.set_yticks(range(len(ranks)), list(ranks))
         beside.tick_params(axis="y", length=0)
-        beside.set_ylabel("ranks left open")
+        beside.set_ylabel(ranks_label)
     return drawing
 
 
 def scatter(
     report_style: ReportStyle, *, difference: Floats, share: Floats, measure: str, thing: str = "system"
 ) -> Drawing:
-    """Draw vote share against score difference, one sign a pair; the quadrants of agreement are shaded.
+    """Draw vote share against score difference, one marker per pair.
 
-    Circles agree, triangles disagree, crosses are tied in score or votes (Fig. 3 of two-layered-summaries.txt). Of more than `MOST_SIGNS`
+    The quadrants of agreement are shaded.
+
+    Circles agree, triangles disagree, crosses are tied in score or votes (Fig. 3 of two-layered-summaries.txt). Of more than `MAX_MARKERS`
     pairs cells count how many there are, on a logarithmic scale, since signs would lie on each other.
     """
     reach = 1.06 * float(np.abs(difference).max(initial=0.0)) or 1.0
@@ -127,7 +138,7 @@ def scatter(
         axes.fill_between([left, left + reach], low, low + 0.55, color=report_style["shade"], linewidth=0)
     axes.axhline(0.5, color=report_style["muted"], linewidth=0.8)
     axes.axvline(0, color=report_style["muted"], linewidth=0.8)
-    if difference.size > MOST_SIGNS:
+    if difference.size > MAX_MARKERS:
         columns, rows = np.linspace(-reach, reach, CELLS[0] + 1), np.linspace(-0.05, 1.05, CELLS[1] + 1)
         counts = np.histogram2d(share, difference, bins=(rows, columns))[0]
         colours = [
@@ -170,7 +181,9 @@ def curve_with_marks(
     labels: tuple[str, str],
     log: bool,
 ) -> Drawing:
-    """Draw agreement over a parameter with its simultaneous band, and below it where the parameter was estimated.
+    """Draw agreement over a parameter, with its band and estimates.
+
+    The band is simultaneous; estimates stand below the curve.
 
     Parameters
     ----------
@@ -245,7 +258,9 @@ def worker_scatter(
     excluded: Bools,
     limits: tuple[float | None, float | None],
 ) -> Drawing:
-    """Draw each worker's consistency against search time; crosses are excluded, lines are the rule's limits.
+    """Draw each worker's consistency against search time.
+
+    Crosses are excluded workers; lines are the limits of the rule.
 
     Points of one height are pulled apart a little.
     """
@@ -275,7 +290,7 @@ def worker_shares(
     label: str,
     as_percent: bool,
 ) -> Drawing:
-    """Draw each worker's share with its interval, in order, beside the interval of all workers together.
+    """Draw each worker's share with its interval, beside that of all workers.
 
     Parameters
     ----------
@@ -296,14 +311,14 @@ def worker_shares(
         Whether its numbers are percentages.
     """
     order, (low, high) = np.argsort(value, kind="stable"), ends
-    place = np.arange(1.0, len(order) + 1)
+    rows = np.arange(1.0, len(order) + 1)
     drawing, axes = new_drawing(4.1, 2.5)
     if np.isfinite(overall).all():
         axes.axhspan(*overall, facecolor=report_style["agree"], alpha=0.22, linewidth=0)
     axes.axhline(reference, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
-    axes.vlines(place, low[order], high[order], color=report_style["accent"], linewidth=0.8)
-    _signs(axes, report_style, place, value[order], excluded[order])
-    axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
+    axes.vlines(rows, low[order], high[order], color=report_style["accent"], linewidth=0.8)
+    _signs(axes, report_style, rows, value[order], excluded[order])
+    axes.xaxis.set_major_locator(MaxNLocator(MAX_TICKS, integer=True))
     axes.set_xlabel("workers, in order")
     axes.set_ylabel(label)
     axes.set_ylim(min(-0.05, float(low.min(initial=0.0)) - 0.05), 1.05)
@@ -318,13 +333,13 @@ def _signs(axes: Axes, report_style: ReportStyle, x: Floats, y: Floats, excluded
 
 
 def fit_drawing(report_style: ReportStyle, *, plot: Callable[[Axes], None]) -> Drawing:
-    """Let a fit draw itself, without the title it would give itself, in the colours of a look."""
+    """Draw a fit's own figure, without its title, in the report's colours."""
     drawing, axes = new_drawing(3.7, 3.1)
     plot(axes)
     axes.set_title("")
     axes.set_ylabel(fill(axes.get_ylabel(), LABEL_CHARS))
     if isinstance(axes.xaxis.get_major_locator(), FixedLocator):
-        axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(MAX_TICKS, integer=True))
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
             axis.set_major_formatter(lambda value, _: quantity(value))
@@ -351,7 +366,7 @@ def _recolour(artist: Any, report_style: ReportStyle) -> None:
 
 
 def _in_look(colour: Any, report_style: ReportStyle) -> Colour:
-    """Return the look's colour for a fit's own: greys by their lightness, named ones by their role, others as they are."""
+    """Map a fit's colour to the report's: greys by lightness, others by role."""
     red, green, blue, alpha = to_rgba(colour)
     role = NAMED.get(to_hex(colour))
     if red == green == blue and red < 1:

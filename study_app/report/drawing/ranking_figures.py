@@ -1,4 +1,4 @@
-"""The figures on which system is best, in the colours of a look: for whom, and by which measure."""
+"""Figures on the best system by population and measure, in the report's style."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from study_app.report.page import decimal, shortened
 DARKEST = 0.6
 """Opacity of the largest value: ink on it can still be read."""
 SIGNS = "os^DvPX*<>"
-"""A sign for each system, as far as they go; more systems than that get discs and no names."""
+"""Markers of systems, in order; further systems get discs and no names."""
 LINE_CHARS = 44
 AWAY, VISIT = "mean time away", "mean visit"
 
@@ -24,7 +24,9 @@ AWAY, VISIT = "mean time away", "mean visit"
 def heat_map(
     report_style: ReportStyle, *, rows: Sequence[str], columns: Sequence[str], values: Floats
 ) -> Drawing:
-    """Draw a cell for each tau: above 0 blue, below 0 hatched orange, the stronger the nearer to 1 or -1, in every map alike.
+    """Draw a cell for each tau: blue above 0, hatched orange below.
+
+    The colour is stronger near 1 and -1, on the same scale in every map.
 
     Parameters
     ----------
@@ -60,7 +62,9 @@ def best_map(
     systems: Sequence[str],
     people: tuple[float, float] | None = None,
 ) -> Drawing:
-    """Draw the best system of each population as a sign in its cell; a ring is where the fitted people are.
+    """Draw the best system of each population as a marker in its cell.
+
+    A ring marks the fitted people.
 
     Parameters
     ----------
@@ -77,16 +81,16 @@ def best_map(
     drawing, axes = new_drawing(4.1, 3.3)
     shown = [number for number in range(len(systems)) if (best == number).any()]
     for (row, column), number in np.ndenumerate(best):
-        place = shown.index(int(number))
+        index = shown.index(int(number))
         axes.fill_between(
             [column - 0.5, column + 0.5],
             row - 0.5,
             row + 0.5,
             color=report_style["accent"],
-            alpha=0.05 + 0.35 * place / max(len(shown) - 1, 1),
+            alpha=0.05 + 0.35 * index / max(len(shown) - 1, 1),
             linewidth=0,
         )
-        _plot_sign(axes, report_style, place, column, row)
+        _plot_sign(axes, report_style, index, column, row)
     if people is not None:
         ring: dict[str, Any] = {"color": report_style["disagree"], "markersize": 13, "markeredgewidth": 1.8}
         axes.plot([people[1]], [people[0]], "o", markerfacecolor="none", **ring)
@@ -130,8 +134,8 @@ def one_against_other(
         if value is not None and np.isfinite(value):
             line(value, color=report_style["muted"], linewidth=0.9, linestyle=":")
     named = len(systems) <= len(SIGNS)
-    for number, place in enumerate(zip(x, y, strict=True)):
-        _plot_sign(axes, report_style, number if named else 0, *place)
+    for number, point in enumerate(zip(x, y, strict=True)):
+        _plot_sign(axes, report_style, number if named else 0, *point)
     axes.margins(0.12)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     if named:
@@ -147,7 +151,10 @@ def tau_over_alpha(
     band: tuple[Floats, Floats],
     marks: Mapping[str, float],
 ) -> Drawing:
-    """Draw Kendall's tau over alpha with its pointwise interval; marks are alphas to be seen."""
+    """Draw Kendall's tau over alpha with its pointwise interval.
+
+    Marks stand at the alphas to notice.
+    """
     drawing, axes = new_drawing(3.3, 2.9)
     axes.axhline(0, color=report_style["muted"], linewidth=0.8)
     if np.isfinite(band[0]).any():

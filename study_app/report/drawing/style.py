@@ -1,4 +1,4 @@
-"""How the figures look: colours, fonts and settings of matplotlib, and the user's file of them."""
+"""Style of the report: colours, fonts, matplotlib's settings, and the style file."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ import yaml
 from matplotlib.font_manager import fontManager
 
 from metrics.errors import FaultLog, closest_name, input_fault, join_names, raise_all
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
 from study_app.study.yaml_values import PatientLoader
 
 HEX = re.compile(r"#[0-9a-fA-F]{6}")
@@ -31,8 +31,10 @@ LIGHT: Mapping[str, str] = MappingProxyType(
         "accent": "#8a8f98",
     }
 )
-"""Role -> colour, on paper and in figures. Blue and orange are told apart with every kind of colour vision, and differ in
-grey; signs and dashes differ as well."""
+"""Colour of each role, on paper and in figures.
+
+Blue and orange are distinct with every kind of colour vision, and differ in grey; markers and dashes differ as well.
+"""
 
 DARK: Mapping[str, str] = MappingProxyType(
     {
@@ -47,20 +49,23 @@ DARK: Mapping[str, str] = MappingProxyType(
         "accent": "#7d8590",
     }
 )
-"""The same on a dark screen."""
+"""Colour of each role on a dark screen."""
 
 PAGE_FONT = 'system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif'
 OURS = ("svg.", "pdf.", "savefig.", "text.usetex", "text.parse_math")
-"""Beginnings of settings that make a file fit for the page and the same every time."""
+"""Prefixes of matplotlib settings that a style file cannot change.
+
+They make a file fit for the page, and the same every time.
+"""
 
 POINTS = (4.0, 30.0)
 KEYS = ("colours", "dark", "font", "font_points", "page_font", "matplotlib")
-"""What a style file may say."""
+"""Keys of a style file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportStyle:
-    """What page and figures look like.
+    """Colours, fonts and matplotlib settings of page and figures.
 
     Attributes
     ----------
@@ -89,7 +94,9 @@ class ReportStyle:
 
 
 def distinct_colours(colours: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the same colours, changed where needed by less than anybody sees, so that no two are equal and none is black.
+    """Return colours of which no two are equal and none is black.
+
+    Equal ones are changed by less than anybody sees.
 
     On the page a drawing's colours are found again by their values; matplotlib does not write pure black.
     """
@@ -156,7 +163,10 @@ def _fault(log: FaultLog, node: yaml.Node, problem: str, cure: str) -> None:
 def _entries(
     log: FaultLog, key: str, node: yaml.Node, known: Iterable[str], cure: str
 ) -> Iterator[tuple[str, yaml.Node]]:
-    """Yield the known keys of a mapping and their values; a fault for anything else, and for a key that stands twice."""
+    """Yield the known keys of a mapping with their values.
+
+    Others, and duplicate keys, are noted as faults.
+    """
     if not isinstance(node, yaml.MappingNode):
         _fault(log, node, f"{key} is no group of keys", cure)
         return

@@ -1,4 +1,4 @@
-"""The report's findings on agreement: what the numbers allow to say, and the figures of the paper."""
+"""Findings on agreement, and the paper's figures."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ from calibration.agree.result import (
     undetectable_note,
 )
 from metrics.errors import join_names
-from study_app.report.drawing.figures import CEILING, MOST_SIGNS, CurveMark, rows_with_intervals, scatter
+from study_app.report.drawing.figures import CEILING, MAX_MARKERS, CurveMark, rows_with_intervals, scatter
 from study_app.report.page import (
     LEVEL,
     Figure,
@@ -32,7 +32,7 @@ from study_app.report.parts.agreement_tables import agreement_tables
 from study_app.report.results import PLACES, SUMMARIES, Row, TaskResult
 
 SIGNIFICANT = 0.05
-MOST_ROWS = 12
+MAX_ROWS = 12
 """Measures that the first screen has room for."""
 SECOND, PERFECT = "a second panel", "a perfect measure"
 NO_INTERVAL = "A dotted row has no interval: all queries are alike, or there is only one. That is not certainty but too few to say."
@@ -44,7 +44,7 @@ READ = {
     "^": "Triangles: scores from elsewhere.",
     CEILING: "Plus signs: what is possible, from how much people agree with each other.",
 }
-"""Sign of a row -> how it is read."""
+"""Reading of a row, by its sign."""
 SIGNS = (
     "Each sign is a pair of {plural} for one query. Circles: measure and majority prefer the same {singular} (shaded"
     " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote. Differences and votes are"
@@ -57,7 +57,10 @@ COUNTED = (
 
 
 def answer(result: TaskResult) -> str:
-    """Say how often the measure asked about agrees, and what the comparisons that were named found; or that there is too little."""
+    """Return how often the main measure agrees, and what named comparisons show.
+
+    Or that there is too little data.
+    """
     row, measures = result.row(result.primary_measure), len(result.fair)
     if not has_enough_pairs(row):
         which = result.named or (result.main if len(result.measures) == 1 else "any measure")
@@ -76,7 +79,7 @@ def answer(result: TaskResult) -> str:
 
 
 def _compared(rows: list[Row]) -> str:
-    """Say what the primary one of the named comparisons found, or how many of several differ."""
+    """Return the result of the primary named comparison, or how many differ."""
     first = rows[0]
     if len(rows) > 1 and first["standing"] != "primary":
         differing = sum(row["p_holm"] < SIGNIFICANT for row in rows)
@@ -88,7 +91,10 @@ def _compared(rows: list[Row]) -> str:
 
 
 def certainty(result: TaskResult) -> str:
-    """Say the interval of the agreement, from whom it comes, and what tells the measure from the one compared, or the next."""
+    """Return the interval of the agreement, its source, and the nearest rival.
+
+    The rival is the measure compared first, or the next best.
+    """
     row = result.row(result.primary_measure)
     people = "" if np.isnan(row["workers"]) else f", {pluralise(int(row['workers']), 'worker')}"
     size = f"{pluralise(row['judgments'], 'judgment')} of {result.topics_counted}{people}"
@@ -109,7 +115,10 @@ def certainty(result: TaskResult) -> str:
 
 
 def runner_up(result: TaskResult) -> "Row | None":
-    """Return the comparison of the measure asked about with the next best; None where there is none with an interval."""
+    """Return the comparison of the main measure with the next best, or None.
+
+    None where none has an interval.
+    """
     others = result.fair[~result.fair["measure"].isin(result.best)]
     change = (
         result.comparison(result.primary_measure, str(others["measure"].iloc[0])) if len(others) else None
@@ -118,23 +127,26 @@ def runner_up(result: TaskResult) -> "Row | None":
 
 
 def ceiling(result: TaskResult) -> str:
-    """Say how often people agree with each other, and how far from that the measure asked about is."""
+    """Return how often people agree with each other, and the measure's distance."""
     row, asked = result.row(result.main), result.row(result.primary_measure)
     if row["no_ceiling"]:
         return f"How far people agree with each other cannot be told: {row['no_ceiling']}"
-    of, there = "", _from_panel(asked, result.primary_measure)
+    of, distance = "", _from_panel(asked, result.primary_measure)
     if result.ceiling_is_of_fewer:
         of = f" of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}"
-        there = f", where {result.primary_measure} is in {percent(asked['agreement_there'])}{there}"
+        distance = f", where {result.primary_measure} is in {percent(asked['agreement_there'])}{distance}"
     return (
         f"Another panel of as many people would agree with this majority in {percent(row['ceiling'])}{of}"
         f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most people prefer in"
-        f" {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}){there}"
+        f" {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}){distance}"
     )
 
 
 def _from_panel(row: Row, measure: str) -> str:
-    """Say how far a measure's agreement is from the panel's, and whether that can be told from none; nothing without an interval."""
+    """Return a measure's difference from the panel, and whether it is significant.
+
+    Empty without an interval.
+    """
     difference, low, high = (row.get(name, np.nan) for name in DIFFERENCE_COLUMNS)
     if np.isnan(low):
         return ""
@@ -145,7 +157,7 @@ def _from_panel(row: Row, measure: str) -> str:
 
 
 def detectable(result: TaskResult) -> str:
-    """Say which true differences a study of this size mostly misses; nothing where that is unknown."""
+    """Return the differences that a study of this size mostly misses, or nothing."""
     if result.comparisons.empty:
         return ""
     smallest = result.comparisons["minimum_detectable"].dropna()
@@ -161,14 +173,17 @@ def detectable(result: TaskResult) -> str:
 
 
 def agreement_section(result: TaskResult, key: str) -> Section:
-    """Return the sentences, the tables, and the scatter of the paper's Fig. 3; every measure in a figure if the first screen has no room."""
+    """Return the section on agreement: sentences, tables and scatter (Fig. 3).
+
+    With a figure of every measure if the first screen has no room for it.
+    """
     others = [row["against"] for row in result.named_comparisons[:1]]
     shown = dict.fromkeys(
         name for name in (result.primary_measure, *others, result.fitted) if name is not None
     )
     all_rows = (
         ()
-        if key == "agreement" and len(result.measures) <= MOST_ROWS
+        if key == "agreement" and len(result.measures) <= MAX_ROWS
         else (rows_figure(result, f"{key}-all"),)
     )
     return Section(
@@ -217,7 +232,7 @@ def _paragraphs(result: TaskResult) -> Iterator[str]:
 
 
 def _leading(result: TaskResult) -> str:
-    """Say what a tie counts in what leads, and why."""
+    """Return the value of a tie in the leading convention, and the reason."""
     tied = [f"{name} on {percent(share)}" for name, share in often_tied(result.rows).items()]
     if not tied:
         return "A tie counts against the measure here"
@@ -227,7 +242,7 @@ def _leading(result: TaskResult) -> str:
 
 
 def _tested(comparison: Row) -> str:
-    """Say what the test of a comparison found, before and after the correction; nothing without a test."""
+    """Return the test of a comparison, before and after correction, or nothing."""
     p, corrected = (f"= {p_value(comparison[name])}".replace("= <", "<") for name in ("p_t", "p_holm"))
     if np.isnan(comparison["p_t"]):
         return ""
@@ -237,7 +252,7 @@ def _tested(comparison: Row) -> str:
 
 
 def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figure:
-    """Return the agreement of every measure, the highest on top, and below them the ceilings, on one axis.
+    """Return the figure of all agreements, the highest on top, above the ceilings.
 
     Parameters
     ----------
@@ -313,12 +328,14 @@ def _mark(result: TaskResult, measure: str) -> CurveMark:
 def scatters(
     result: TaskResult, measures: Sequence[str], key: str, against: str | None = None
 ) -> Iterator[Figure]:
-    """Yield the scatter of the paper's Fig. 3 for each measure whose differences stand in pairs.csv; the first explains signs.
+    """Yield the scatter (Fig. 3) of each measure with differences in pairs.csv.
+
+    The first explains the markers.
 
     Titles have the difference from the measure ``against``, by default the main one, where it was compared.
     """
     against, (singular, plural) = against or result.main, result.things
-    how = (COUNTED if len(result.pairs) > MOST_SIGNS else SIGNS).format(singular=singular, plural=plural)
+    how = (COUNTED if len(result.pairs) > MAX_MARKERS else SIGNS).format(singular=singular, plural=plural)
     for number, measure in enumerate(measures, start=1):
         difference = result.pairs.get(f"difference {measure}")
         if difference is None or difference.isna().any():

@@ -1,4 +1,4 @@
-"""The report's tables on agreement: every measure, their differences, exclusions, and the pairs that disagree most."""
+"""Tables on agreement: measures, differences, exclusions, disagreements."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,12 +25,12 @@ from study_app.report.page import (
 from study_app.report.pictures import PictureCell
 from study_app.report.results import PLACES, TaskResult
 
-MOST_CHARS = 240
+MAX_CHARS = 240
 """Characters of a text that are shown."""
 BEFORE, AFTER = 40, 80
 """Characters that are shown before the first difference, and behind it at least."""
 LINE = "/"
-"""What stands between the lines of a text."""
+"""Separator of the lines of a text."""
 SAME = "the same text as A"
 FITS = {
     "none": DASH,
@@ -44,7 +44,10 @@ INTERVAL = f"{LEVEL} interval"
 
 
 def agreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
-    """Yield what there is on a task: agreements, differences, agreements without exclusions, disagreements."""
+    """Yield the tables of a task.
+
+    They have agreements, differences, agreements without exclusions, and disagreements.
+    """
     yield agreement_table(result, key)
     if len(result.comparisons):
         yield comparison_table(result, key)
@@ -57,7 +60,7 @@ def agreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
 def agreement_table(result: TaskResult, key: str) -> ReportTable:
     """Return every measure in the three conventions and by votes, and the ceilings."""
     main, others = result.row(result.main), [ties for ties in TIES if ties != result.ties]
-    there = f"On {quantity(float(main['pairs_there']))} pairs"
+    pair_count = f"On {quantity(float(main['pairs_there']))} pairs"
     rows = [
         {**result.row(measure), **{ties: result.row(measure, ties)["agreement"] for ties in others}}
         for measure in result.measures
@@ -84,7 +87,7 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
         (INTERVAL, percent_interval, "low", "high"),
     ]
     if result.ceiling_is_of_fewer:
-        columns.append((there, percent, "agreement_there"))
+        columns.append((pair_count, percent, "agreement_there"))
     has_difference = not main["no_ceiling"] and DIFFERENCE_COLUMNS[0] in main
     if has_difference:
         columns += [
@@ -102,7 +105,7 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
         )
     ]
     if result.ceiling_is_of_fewer:
-        notes.append(f"{there}: on those that have {result.of_two}, which the ceilings are of.")
+        notes.append(f"{pair_count}: on those that have {result.of_two}, which the ceilings are of.")
     if has_difference:
         notes.append("From panel: agreement less that of a second panel on the same pairs, in points.")
     if main["no_ceiling"]:
@@ -158,7 +161,7 @@ def _detectable(difference: float) -> str:
 
 
 def _standing(standing: str, named: str) -> str:
-    """Return what a comparison was made for, and where it was named."""
+    """Return the purpose of a comparison, and where it was named."""
     return STANDINGS.get(standing, standing) + (f", named {PLACES[named]}" if named in PLACES else "")
 
 
@@ -187,7 +190,7 @@ def exclusion_table(result: TaskResult, key: str) -> ReportTable:
 
 
 def disagreement_table(result: TaskResult, key: str) -> ReportTable:
-    """Return the pairs on which measure and people disagree most, with what the people saw."""
+    """Return the pairs on which measure and people disagree most, with both sides."""
     shown = result.disagreements.sort_values("rank")
     has_texts = bool(shown[["text_a", "text_b"]].notna().any(axis=None))
     columns: list[Column] = [
@@ -220,8 +223,10 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, str]:
     return shown_a or DASH, shown_b or DASH
 
 
-def side_by_side(text_a: str, text_b: str, most: int = MOST_CHARS) -> tuple[str, str]:
-    """Return two texts as they are shown: lines apart, a beginning in common left out where the difference comes late.
+def side_by_side(text_a: str, text_b: str, most: int = MAX_CHARS) -> tuple[str, str]:
+    """Return two texts as displayed, without a long beginning in common.
+
+    Lines stand apart.
 
     Parameters
     ----------
@@ -235,8 +240,8 @@ def side_by_side(text_a: str, text_b: str, most: int = MOST_CHARS) -> tuple[str,
     a, b = _one_line(text_a), _one_line(text_b)
     if a and a == b:
         return _cut(a, most), SAME
-    alike = (one == other for one, other in zip(a, b, strict=False))
-    common = next((place for place, same in enumerate(alike) if not same), min(len(a), len(b)))
+    alike = (first_char == other for first_char, other in zip(a, b, strict=False))
+    common = next((index for index, same in enumerate(alike) if not same), min(len(a), len(b)))
     start = 0 if common + AFTER <= most else _word_begins(a, common - BEFORE, common)
     return _cut(a, most, start), _cut(b, most, start)
 
@@ -247,7 +252,10 @@ def _one_line(text: str) -> str:
 
 
 def _word_begins(text: str, low: int, high: int) -> int:
-    """Return where the first word within a stretch begins; its start in a script without spaces."""
+    """Return where the first word of a range begins.
+
+    Its start in a script without spaces.
+    """
     space = text.find(" ", low, high)
     return low if space < 0 else space + 1
 

@@ -1,4 +1,4 @@
-"""The report's findings on parameters and parts: agreement along a parameter, and without each part of M."""
+"""Findings on parameters and parts: curves of agreement, and ablations."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from study_app.report.drawing.figures import CurveMark, curve_with_marks
 from study_app.report.page import LEVEL, Figure, Section, percent, points, points_interval, quantity, stretch
 from study_app.report.parts.agreement import scatters
 from study_app.report.parts.fit import PATIENCE, curve_marks
-from study_app.report.results import FEWEST_FOR_BAND, RANKED, TOO_FEW, TaskResult
+from study_app.report.results import MIN_BAND_QUERIES, RANKED, TOO_FEW, TaskResult
 
 EXPLORATION = (
     "The curve is for exploration: its highest point was chosen by looking at these preferences, so its agreement is"
@@ -31,9 +31,9 @@ AXES = {
     "lateness": "L, worth of a nugget one visit late",
 }
 WORDS = {PATIENCE: ("", " characters of patience"), "alpha": ("α = ", ""), "lateness": ("L = ", "")}
-"""What varies -> what stands before and after its value."""
+"""Text before and after the value of a parameter, by its name."""
 FITTED = {PATIENCE: "M@", "alpha": "T11U@", "lateness": "MSU@"}
-"""What varies -> how measures begin that have it fitted."""
+"""Prefix of the measures that have a parameter fitted, by its name."""
 NAMES = {PATIENCE: "Patience", "alpha": "Gain against pain", "lateness": "Lateness"}
 LOSSES = {
     "first layer only": "without its second layers",
@@ -58,7 +58,10 @@ def curve_sections(
 
 
 def ablation_section(result: TaskResult, key: str) -> Section | None:
-    """Return what is left of the agreement without each part of M (the paper's Fig. 4), or without time; None without ablations."""
+    """Return the section on agreement without each part of M (Fig. 4), or None.
+
+    For ranked lists, without time.
+    """
     ablations = result.rows[result.rows["role"] == VariantRole.ABLATION]["measure"].drop_duplicates().tolist()
     if not ablations:
         return None
@@ -76,7 +79,7 @@ def ablation_section(result: TaskResult, key: str) -> Section | None:
 
 
 def _timeless_title(result: TaskResult, plain: Sequence[str]) -> str:
-    """Say the agreement of the measures of ranked lists without time, beside the same with it."""
+    """Return the agreement of ranked-list measures without and with time."""
     timed = {measure: f"TIA-{measure.removeprefix('IA-')}" for measure in plain}
     parts = [
         f"{measure} {percent(result.row(measure)['agreement'])}"
@@ -115,7 +118,7 @@ def _curve_section(
     values, agreement, low, high = (
         curve[name].to_numpy(np.float64) for name in ("value", "agreement", "band_low", "band_high")
     )
-    has_band = (high > low) & (int(row["queries"]) >= FEWEST_FOR_BAND)
+    has_band = (high > low) & (int(row["queries"]) >= MIN_BAND_QUERIES)
     figure = Figure(
         name=f"{key}-curve",
         title=title,
@@ -157,7 +160,7 @@ def _curve_section(
 
 
 def _marked_in_words(labels: Sequence[str]) -> str:
-    """Say what is marked below a curve; nothing where nothing is."""
+    """Describe the marks below a curve, or return nothing."""
     words = {"default": "the default", "truth": "the truth of the simulated crowd"}
     marked = dict.fromkeys(
         words.get(label, f"the estimates with their {LEVEL} intervals") for label in labels

@@ -1,4 +1,4 @@
-"""The report's part on fits: figures with their findings as titles, and the table of parameters, against the truth if known."""
+"""Part of the report on fits: figures, parameters, and truth if known."""
 
 import math
 import re
@@ -49,14 +49,14 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "weights": "Each weight with its interval, relative to the gain of a relevant push; dashed: an open end.",
     }
 )
-"""Kind of drawing -> how to read it."""
+"""Captions by kind of drawing."""
 MARKED = ("preferences", "stops", "grid")
 PATIENCE = "patience_chars"
 LEFT_OUT = ("agreement",)
 """Drawings that another figure of the report shows better."""
 NOT_DRAWN = "The fits are not drawn: there is no fit-plots.json of this user model beside it. prefcal fit writes both."
 DEFAULTS = {"alpha": ("push_alpha", 0.66), "lateness": ("lateness_decay", 0.5)}
-"""What varies along a curve -> the parameter that it is, and its default."""
+"""Parameter and its default, by the quantity along a curve."""
 
 
 def fit_title(fit_plot: FitPlot, model: UserModel) -> str | None:
@@ -100,7 +100,10 @@ def _in_percent(entry: ParameterEntry) -> str:
 
 
 def _push(fit_plot: FitPlot, entries: list[ParameterEntry]) -> str:
-    """Say the first weight that is told from 0: of pushes on eventful days, else of silence on silent ones."""
+    """Return the first push weight that differs from 0.
+
+    Of pushes on eventful days, else of silence on silent ones.
+    """
     clear = {
         name: entry for name, entry in zip(fit_plot.parameters, entries, strict=False) if _is_told(entry)
     }
@@ -116,7 +119,7 @@ def _push(fit_plot: FitPlot, entries: list[ParameterEntry]) -> str:
 
 
 def _is_told(entry: ParameterEntry) -> bool:
-    """Say whether an interval leaves out 0."""
+    """Return whether an interval excludes 0."""
     low, high = entry.interval
     return (low is not None and low > 0) or (high is not None and high < 0)
 
@@ -155,7 +158,7 @@ _TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]
         ("push", "weights"): _push,
     }
 )
-"""Beginning of a fit's file name, and kind of drawing -> the finding."""
+"""Titles of drawings, by the prefix of a fit's file name and kind of drawing."""
 
 
 def true_value(truth: UserModel | None, name: str) -> float | None:
@@ -172,7 +175,7 @@ def true_value(truth: UserModel | None, name: str) -> float | None:
         names += [f"{PATIENCE}_preferences{suffix}", f"{PATIENCE}_preferences"]
     if plain.startswith(PATIENCE) and plain != PATIENCE_SPREAD:
         names += [f"{PATIENCE}{suffix}", PATIENCE]
-    return next((known[one].estimate for one in names if one in known), None)
+    return next((known[parameter].estimate for parameter in names if parameter in known), None)
 
 
 def curve_marks(
@@ -206,7 +209,7 @@ def curve_marks(
 
 
 def fit_section(material: ReportInputs, key: str = "parameters") -> Section:
-    """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
+    """Return the section on fits: figures, fitted parameters, and notes."""
     model, truth = material.model, material.truth
     if model is None or not (model.parameters or model.intents):
         why = (
@@ -234,21 +237,24 @@ def fit_section(material: ReportInputs, key: str = "parameters") -> Section:
 
 
 def _figures(fit_plot: FitPlots, model: UserModel) -> Iterator[Figure]:
-    for one in fit_plot.plots:
-        title = fit_title(one, model)
-        if title is None or one.plot in LEFT_OUT:
+    for plot in fit_plot.plots:
+        title = fit_title(plot, model)
+        if title is None or plot.plot in LEFT_OUT:
             continue
         yield Figure(
-            name=f"fit-{one.fit.replace('_', '-')}-{one.plot}",
+            name=f"fit-{plot.fit.replace('_', '-')}-{plot.plot}",
             title=title,
-            draw=partial(fit_drawing, plot=one.draw),
-            alt=f"{title}. {CAPTIONS[one.plot]}",
-            caption=CAPTIONS[one.plot],
+            draw=partial(fit_drawing, plot=plot.draw),
+            alt=f"{title}. {CAPTIONS[plot.plot]}",
+            caption=CAPTIONS[plot.plot],
         )
 
 
 def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable:
-    """Return the parameters as a paper prints them: the command line's names and units, in the report's signs."""
+    """Return the parameters as a paper prints them.
+
+    Names and units are the command line's, signs the report's.
+    """
     printed = scales(model.parameters)
     rows = list(for_people(model.parameters).items())
     columns: list[Column] = [
@@ -281,7 +287,10 @@ def _true_number(name: str, scale: DisplayScale, truth: UserModel) -> str:
 
 
 def _held(name: str, entry: ParameterEntry, truth: UserModel) -> str:
-    """Say whether an interval holds the true value; a dash where there is none."""
+    """Return whether an interval contains the true value, as a word.
+
+    A dash where there is no true value.
+    """
     true = true_value(truth, name)
     if true is None or not _has_interval(entry):
         return DASH
@@ -289,7 +298,7 @@ def _held(name: str, entry: ParameterEntry, truth: UserModel) -> str:
 
 
 def _diagnostic_table(model: UserModel) -> ReportTable:
-    """Return what the fits say about themselves, each sentence once, warnings first."""
+    """Return the notes of all fits, each sentence once, warnings first."""
     about: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     known = [(label(name, model.parameters), entry.diagnostics) for name, entry in model.parameters.items()]
     for name, diagnostics in [*known, ("P(i|q)", model.intents_diagnostics)]:
@@ -334,7 +343,7 @@ def _intent_sentences(model: UserModel, truth: UserModel | None) -> list[str]:
 
 
 def _level(model: UserModel) -> str:
-    """Return the confidence level of the parameters' intervals, the levels of all of them if they differ."""
+    """Return the confidence level of the parameters, or all levels if they differ."""
     levels = sorted({entry.level for entry in model.parameters.values()})
     return " or ".join(f"{100 * level:g}{NARROW}%" for level in levels)
 

@@ -1,15 +1,15 @@
-"""The first screen: the question, the answer in one figure, and five sentences that let a reader decide."""
+"""First screen: question, one figure, and five sentences to decide by."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES, beyond_perfect, has_enough_pairs
-from calibration.rank.folder import Ranking, ranks_in_words
+from calibration.agree.result import MIN_PAIRS, MIN_QUERIES, beyond_perfect, has_enough_pairs
+from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
 from study_app.report.folder import ReportInputs
 from study_app.report.page import Figure, Front, Section, pluralise, points
 from study_app.report.parts.agreement import (
-    MOST_ROWS,
+    MAX_ROWS,
     SIGNIFICANT,
     answer,
     ceiling,
@@ -21,7 +21,7 @@ from study_app.report.parts.agreement import (
 from study_app.report.parts.ranking import QUESTION, judgments_in_words, notes_of, preferred
 from study_app.report.results import TaskResult
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 ANSWER, SURE, CEILING, AGAINST, NEXT = "Answer", "How sure", "Ceiling", "Against it", "Next"
 SIMULATED = "Simulated workers: these numbers say what the method finds, not what people prefer."
 NOBODY_ASKED = "Simulated people and judged events: nobody was asked anything, and no parameter was fitted."
@@ -29,7 +29,9 @@ NO_AGREEMENT = "There is no agreement.csv in this folder; prefcal agree writes i
 
 
 def front(material: ReportInputs, results: Sequence[TaskResult], sections: Sequence[Section]) -> Front:
-    """Return the first screen: of the first task whose agreement was measured, else of ranks, else of what else there is.
+    """Return the first screen.
+
+    It is about the first task with a measured agreement, else about ranks, else about the first section.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def front(material: ReportInputs, results: Sequence[TaskResult], sections: Seque
     if results:
         points = dict(_of_agreement(results[0], material.record))
         points |= {f"Task {result.task}": answer(result) for result in results[1:]}
-        return _front(_question(results[0]), points, rows_figure(results[0], "agreement", MOST_ROWS))
+        return _front(_question(results[0]), points, rows_figure(results[0], "agreement", MAX_ROWS))
     first = sections[0]
     figure = next(
         (figure for figure in first.figures if figure.name.endswith("-best")),
@@ -71,7 +73,10 @@ def _front(question: str, points: Mapping[str, str], figure: Figure | None) -> F
 
 
 def _question(result: TaskResult) -> str:
-    """Return what was asked: of the two measures compared first, of one measure, or of all; in `MOST_WORDS` words at most."""
+    """Return the question of a report, in `MAX_WORDS` words at most.
+
+    It is about the two measures compared first, about one measure, or about all.
+    """
     if result.named_comparisons:
         first = result.named_comparisons[0]
         question = f"Does {first['measure']} agree with people more often than {first['against']}?"
@@ -81,7 +86,7 @@ def _question(result: TaskResult) -> str:
         question = "Which measure agrees with people most often?"
     return (
         question
-        if len(question.split()) <= MOST_WORDS
+        if len(question.split()) <= MAX_WORDS
         else "Which of two measures agrees with people more often?"
     )
 
@@ -113,7 +118,7 @@ def _of_agreement(result: TaskResult, record: Mapping[str, object]) -> Iterator[
 def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[str]:
     """Yield what speaks against the answer, the worst first; one sentence at least."""
     if not has_enough_pairs(result.row(result.primary_measure)):
-        yield f"A finding needs {FEWEST_PAIRS} pairs with a majority, and {FEWEST_QUERIES} queries"
+        yield f"A finding needs {MIN_PAIRS} pairs with a majority, and {MIN_QUERIES} queries"
     known = record.get("diagnostics", {})
     of_task = known.get(result.task, []) if isinstance(known, Mapping) else []
     yield from (diagnostic["sentence"] for diagnostic in of_task if diagnostic["severity"] == "warning")
@@ -135,6 +140,11 @@ def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[st
 
 
 def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
+    if ranking.is_of_topics:
+        yield ANSWER, best_in_words(ranking.best()).removesuffix(".")
+        yield SURE, "Topics are fixed, each ranked for itself, and intervals are over people"
+        yield AGAINST, "A win rate says how often an item wins against these others, not how good it is"
+        return
     tasks = list(ranking.ranking.groupby("task", sort=False))
     task, rows = tasks[0]
     met = ranking.duels[ranking.duels["task"] == task]

@@ -1,4 +1,4 @@
-"""The report's methods: what the workers did, whose answers count, what was computed, and what it cannot say."""
+"""Section on methods: workers, exclusions, computations and limits."""
 
 import shlex
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ PLANNED = {
     "study_file": "named in the study file, so planned: its p needs no correction",
     "analysis": "named at analysis, when the answers were there: it was not planned, and its p is corrected with the family",
 }
-"""Column ``named`` of a primary comparison -> what that makes of it."""
+"""Description of a primary comparison, by its column ``named``."""
 
 LIMITS = (
     (
@@ -58,23 +58,23 @@ LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
 def methods_section(material: ReportInputs, results: list[TaskResult], key: str = "methods") -> Section:
-    """Return what was done with its numbers: by whom, in which tasks, how it was computed, and what is known of the answers."""
+    """Return the section on methods, with its numbers."""
     done = [*_people(material), *_tasks(material), *_exclusion(material)]
     first, *paragraphs = done or ["What the workers did is not on record here."]
     if results:
         paragraphs += COMPUTED
     for result in results:
         for row in result.named_comparisons:
-            place = str(row["named"])
-            how = PLANNED[place] if row["standing"] == "primary" else f"named {PLACES[place]}"
+            named_in = str(row["named"])
+            how = PLANNED[named_in] if row["standing"] == "primary" else f"named {PLACES[named_in]}"
             what = f"the comparison of {row['measure']} with {row['against']}"
             paragraphs.append(f"Task {result.task}: {what} was {how}.")
     missing = {result.task: result.row(result.main)["no_ceiling"] for result in results}
     if not all(missing.values()):
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
-    looks = material.study.looks if material.study else None
-    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [looks])])
+    views = material.study.looks if material.study else None
+    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [views])])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
     return Section(key=key, title=first.removesuffix("."), short="Methods", paragraphs=tuple(paragraphs))
@@ -83,7 +83,10 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
 def limits_section(
     material: ReportInputs, results: list[TaskResult], key: str = "limits"
 ) -> Iterator[Section]:
-    """Yield the limits that this study has by its size, its crowd and its methods; nothing where nothing was measured."""
+    """Yield the limits of a study by its size, crowd and methods.
+
+    None where nothing was measured.
+    """
     limits = []
     if material.simulated:
         limits.append(
@@ -112,7 +115,7 @@ def _people(material: ReportInputs) -> Iterator[str]:
 
 
 def _tasks(material: ReportInputs) -> Iterator[str]:
-    """Yield what each task was, in the words of its kind, under which criteria, and what was shown again."""
+    """Yield a description of each task, its criteria and its repeats."""
     for name, task in material.study.tasks.items() if material.study else ():
         if task.kind not in KINDS:
             continue
@@ -137,7 +140,7 @@ def _tasks(material: ReportInputs) -> Iterator[str]:
 
 
 def _exclusion(material: ReportInputs) -> Iterator[str]:
-    """Yield the study's rule for leaving workers out, as far as the protocol tells it."""
+    """Yield the study's exclusion rule, as far as the protocol has it."""
     rules = []
     for task in material.study.tasks.values() if material.study else ():
         if (seconds := task.protocol.get("min_search_seconds")) is not None:
@@ -222,7 +225,10 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
 
 
 def _commands(material: ReportInputs) -> Iterator[str]:
-    """Yield the lines that make everything again; a fit whose options nobody knows is a remark."""
+    """Yield the commands that reproduce the results.
+
+    A fit with unknown options is a remark.
+    """
     record = material.record
     if record.get("command"):
         yield "# made by"

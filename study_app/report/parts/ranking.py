@@ -1,11 +1,11 @@
-"""Which system people prefer: win rates, worths, ranks and duels, as `prefcal rank` or `prefcal agree` wrote them."""
+"""Ranking of systems by preferences: win rates, worths, ranks and duels."""
 
 from collections.abc import Iterator
 from functools import partial
 
 import pandas as pd
 
-from calibration.rank.folder import Ranking, ranks_in_words
+from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
 from metrics.errors import join_names
 from study_app.report.drawing.figures import CurveMark, rows_with_intervals
 from study_app.report.page import (
@@ -24,14 +24,19 @@ from study_app.report.page import (
 )
 
 QUESTION = "Which system do people prefer"
-MOST_DUELS = 45
+MAX_DUELS = 45
 """Couples of systems that the page lists; duels.csv has all."""
+MAX_TOPICS = 40
+"""Most topics in the figure, where each is ranked for itself."""
 UNTOLD = "A dotted row has no interval: topics are all alike, or they or people are too few. That is not certainty."
 
 
 def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
     """Yield a section for each task that was ranked."""
     if ranking is None:
+        return
+    if ranking.is_of_topics:
+        yield _best_of_topics(ranking)
         return
     tasks = list(ranking.ranking.groupby("task", sort=False))
     for number, (task, rows) in enumerate(tasks):
@@ -47,8 +52,75 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
         )
 
 
+def _best_of_topics(ranking: Ranking) -> Section:
+    """Return the section of topics that were ranked each for itself: the best of each."""
+    best = ranking.best()
+    several = len(set(best["task"])) > 1
+    best["ranking"] = best["task"] + ", " + best["topic"] if several else best["topic"]
+    plotted = best.head(MAX_TOPICS)
+    marks = [
+        CurveMark(
+            label=f"{row['ranking']}: {row['system']}",
+            value=row["win_rate"],
+            low=row["win_low"],
+            high=row["win_high"],
+            sign="o",
+        )
+        for row in plotted.to_dict("records")
+    ]
+    may_be = [
+        f"{few} of {all_}" for few, all_ in zip(plotted["may_be_first"], plotted["systems"], strict=True)
+    ]
+    title = best_in_words(best).removesuffix(".")
+    columns: tuple[Column, ...] = (
+        ("topic", str, "ranking"),
+        ("best", str, "system"),
+        ("win rate", percent, "win_rate"),
+        (f"its {_level(ranking)}", percent_interval, "win_low", "win_high"),
+        ("may be the best", str, "may_be_first"),
+        ("of", str, "systems"),
+        ("judgments", str, "judgments"),
+    )
+    counted = (
+        f"{pluralise(int(ranking.duels['judgments'].sum()), 'judgment')} of {pluralise(len(best), 'topic')}, each ranked for itself."
+        " A win rate is the share of duels that an item wins, a tie as half a win; every opponent weighs the same. Topics are fixed, and"
+        f" intervals are over people. At {_level(ranking)} the ranks of all items of a topic are right at once."
+    )
+    return Section(
+        key="ranking",
+        title=title,
+        short="Best of each topic",
+        paragraphs=(counted, *(f"{note[:1].upper()}{note[1:]}." for note in ranking.notes)),
+        figures=(
+            Figure(
+                name="ranking",
+                title=title,
+                wide=True,
+                draw=partial(
+                    rows_with_intervals,
+                    marks=marks,
+                    label="win rate",
+                    ranks=may_be,
+                    ranks_label="may be best",
+                ),
+                alt=f"Win rate of the best item of each topic, and how many may be the best: {'; '.join(mark.label for mark in marks)}.",
+                caption=(
+                    f"The best item of each topic: win rate with its {_level(ranking)} interval over people; on the right how many items may"
+                    " be the best. Dashed: one half, as often preferred as not."
+                    + (f" {UNTOLD}" if plotted["win_low"].isna().any() else "")
+                    + (f" The first {MAX_TOPICS} of {len(best)} topics." if len(best) > MAX_TOPICS else "")
+                ),
+            ),
+        ),
+        tables=(to_table("ranking", "The best of each topic", best, columns, for_papers=True),),
+    )
+
+
 def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
-    """Say which systems may be the first, with the win rate of the one that is; where people or topics are too few, say that."""
+    """Return the systems that may be the best, with the win rate of a sole one.
+
+    Where people or topics are too few, that is returned.
+    """
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}"
     first = rows[rows["rank_low"] == 1]
@@ -77,13 +149,13 @@ def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFra
 
 
 def judgments_in_words(rows: pd.DataFrame, met: pd.DataFrame) -> str:
-    """Say how many judgments a ranking is from."""
+    """Return the number of judgments of a ranking, in words."""
     judgments = pluralise(int(met["judgments"].sum()), "judgment")
     return f"{judgments} of {pluralise(len(rows), 'system')}, on up to {pluralise(int(rows['topics'].max()), 'topic')}"
 
 
 def notes_of(ranking: Ranking, task: str) -> list[str]:
-    """Return what to know of a task before using its ranks, one sentence each."""
+    """Return the notes on the ranks of a task, one sentence each."""
     notes = (note.removeprefix(f"{task}: ") for note in ranking.notes if note.startswith(f"{task}: "))
     return [f"{note[:1].upper()}{note[1:]}." for note in notes]
 
@@ -100,7 +172,7 @@ def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure
         for row in rows.to_dict("records")
     ]
     ranks = list(map(ranks_in_words, rows["rank_low"], rows["rank_high"]))
-    said = (
+    caption = (
         f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)}), rank {rank}"
         for mark, rank in zip(marks, ranks, strict=True)
     )
@@ -109,7 +181,7 @@ def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure
         title=preferred(rows, ranking.too_few.get(task)),
         wide=True,
         draw=partial(rows_with_intervals, marks=marks, label="win rate", ranks=ranks),
-        alt=f"Win rate of each system, and its ranks: {'; '.join(said)}.",
+        alt=f"Win rate of each system, and its ranks: {'; '.join(caption)}.",
         caption=(
             f"Win rate with its {_level(ranking)} interval over {ranking.samples}; on the right the ranks that are left"
             " open. Dashed: one half, as often preferred as not."
@@ -143,7 +215,7 @@ def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: str, key: str) -> Iter
         ("p Holm", p_value, "p_holm"),
         ("judgments", str, "judgments"),
     )
-    if len(met) <= MOST_DUELS:
+    if len(met) <= MAX_DUELS:
         note = "Share: mean over topics, a tie as half a win. p: of a share of one half; Holm’s p is over all duels."
         caption = "Duels: every two systems that were compared"
         yield to_table(key.replace("ranking", "duels"), caption, met, duels, note=note, for_papers=True)

@@ -1,4 +1,4 @@
-"""The report's findings on streams: how their measures are related, and which system is best for whom."""
+"""Findings on streams: correlations of measures, and the best systems."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,7 +11,7 @@ from calibration.agree.folder import (
     DEFAULT_ALPHA,
     FITTED,
     PUSH,
-    PUSH_COUPLES,
+    PUSH_MEASURE_PAIRS,
     SPREAD,
     STREAM_KINDS,
     UPDATE_COUPLES,
@@ -21,7 +21,7 @@ from calibration.agree.folder import (
 )
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
-from metrics.errors import join_names
+from metrics.errors import join_names, percent
 from study_app.report.drawing.ranking_figures import best_map, one_against_other, tau_over_alpha
 from study_app.report.folder import ReportInputs
 from study_app.report.page import (
@@ -39,15 +39,18 @@ from study_app.report.page import (
     stretch,
     to_table,
 )
-from study_app.report.results import FEWEST_RANKED, TOO_FEW, over_few
+from study_app.report.results import MIN_RANKED_SYSTEMS, TOO_FEW, over_few
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
-CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.push)."
+CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.push.conversion)."
 SPREAD_IN_WORDS = f"Standard deviations are {SPREAD:g} times the means."
 EXTREMES = (("MSU", True, "Fig. 3"), ("MSU", False, "Fig. 4"), ("MSU/s", True, "Fig. 5"))
-"""Measure, whether the population that ranks most like ELG is shown or the least, and where the paper does so."""
+"""Measure, extreme of its correlation with ELG, and the paper's source.
 
-FEWEST_SYSTEMS = 3
+The extreme says whether the population that ranks most or least like ELG is displayed.
+"""
+
+MIN_SYSTEMS = 3
 """Systems from which a rank correlation says anything."""
 
 DOTTED = " Dotted: what a system that never pushes scores."
@@ -55,13 +58,13 @@ PUSH_PAPER = "Tan and others (SIGIR 2016)"
 PUSH_FIGURES = ("1, left,", "1, middle,", "1, right,", "2, left,", "2, middle,", "2, right,", "3")
 SOURCES = {
     couple: f"Fig. {number} of {PUSH_PAPER}"
-    for couple, number in zip(PUSH_COUPLES, PUSH_FIGURES, strict=True)
+    for couple, number in zip(PUSH_MEASURE_PAIRS, PUSH_FIGURES, strict=True)
 } | {couple: f"Fig. 2{letter} of {MSU_PAPER}" for couple, letter in zip(UPDATE_COUPLES, "ab", strict=True)}
-"""Two measures that are held against each other -> where a paper does so."""
+"""Place in a paper at which two measures are compared, by the two."""
 
 PUSH_COLUMNS = ("ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "silence-precision", "silence-recall")
 LABELS = {"silence-precision": "silence precision", "silence-recall": "silence recall"}
-"""What a measure is called on an axis, where it is not its column."""
+"""Axis label of a measure, where it is not its column."""
 
 
 def msu_extremes(streams: TaskStreamScores, key: str) -> Iterator[Figure]:
@@ -72,15 +75,15 @@ def msu_extremes(streams: TaskStreamScores, key: str) -> Iterator[Figure]:
         taus = sweep.tau.ravel()
         if np.isnan(taus).all():
             continue
-        place = int(np.nanargmax(taus) if most else np.nanargmin(taus))
-        equal = int((taus == taus[place]).sum())
-        i, j, number = (int(part) for part in np.unravel_index(place, sweep.tau.shape))
+        index = int(np.nanargmax(taus) if most else np.nanargmin(taus))
+        equal = int((taus == taus[index]).sum())
+        i, j, number = (int(part) for part in np.unravel_index(index, sweep.tau.shape))
         whom = (
             f"away for {duration_phrase(sweep.away[i])}, there for {duration_phrase(sweep.session[j])}, L ="
             f" {sweep.lateness[number]:g}"
         )
-        tried = pluralise(taus.size, "population")
-        drawn = partial(
+        populations = pluralise(taus.size, "population")
+        draw = partial(
             one_against_other,
             systems=streams.systems,
             x=elg,
@@ -89,28 +92,28 @@ def msu_extremes(streams: TaskStreamScores, key: str) -> Iterator[Figure]:
         )
         yield Figure(
             name=f"{key}-{slug(measure.lower())}-{'closest' if most else 'farthest'}",
-            title=f"Of {tried} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
-            f" people {whom}: τ = {decimal(taus[place])}{over_few(len(elg))}",
-            draw=drawn,
-            alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
-            caption=f"Compare {source} of {MSU_PAPER}: of {tried} tried"
+            title=f"Of {populations} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
+            f" people {whom}: τ = {decimal(taus[index])}{over_few(len(elg))}",
+            draw=draw,
+            alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[index])}.",
+            caption=f"Compare {source} of {MSU_PAPER}: of {populations} tried"
             f" {'the one' if equal == 1 else f'the first of {equal}'} of {'highest' if most else 'lowest'} τ."
             f" {SPREAD_IN_WORDS}" + (f" {CONVERTED}" if streams.converted else ""),
         )
 
 
 def best_figure(streams: TaskStreamScores, key: str) -> Figure:
-    """Return the map of the best system by how long people stay away and how long they stay."""
+    """Return the map of the best system by time away and session length."""
     sweep, people = streams.sweep("MSU"), streams.people()
     number = int(np.argmin(np.abs(sweep.lateness - people["lateness"])))
     level = f"L = {sweep.lateness[number]:g}"
     everywhere = sweep.utility.argmax(axis=-1)
     best, utility = everywhere[:, :, number], sweep.utility[:, :, number]
-    winners = [streams.systems[place] for place in dict.fromkeys(best.ravel().tolist())]
+    winners = [streams.systems[index] for index in dict.fromkeys(best.ravel().tolist())]
     shares = {name: float((best == streams.systems.index(name)).mean()) for name in winners}
     equal = (utility == utility.max(axis=-1, keepdims=True)).sum(axis=-1).max() > 1
     whose = "the fitted people" if people["people"] == FITTED else "the paper’s reasonable people"
-    drawn = partial(
+    draw = partial(
         best_map,
         away=[duration_phrase(seconds) for seconds in sweep.away],
         session=[brief(seconds) for seconds in sweep.session],
@@ -124,9 +127,9 @@ def best_figure(streams: TaskStreamScores, key: str) -> Figure:
     return Figure(
         name=f"{key}-best",
         title=_best_title(everywhere, number, winners, level),
-        draw=drawn,
+        draw=draw,
         alt=f"Share of the {pluralise(best.size, 'population')} at {level} for which each system has the highest MSU: "
-        + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        + "; ".join(f"{name} {percent(share)}" for name, share in shares.items())
         + ".",
         caption=f"The system of highest MSU at {level}, the nearest of those tried to the people’s, by how long people"
         f" stay away and how long they stay. Ring: {whose}. {SPREAD_IN_WORDS}"
@@ -138,17 +141,20 @@ def best_figure(streams: TaskStreamScores, key: str) -> Figure:
 def _best_title(
     everywhere: "np.ndarray[tuple[int, ...], np.dtype[np.intp]]", number: int, winners: list[str], level: str
 ) -> str:
-    """Say who is best: of all populations tried where one system is best for all, else of those at one lateness."""
+    """Return the best system over all populations, or over those of one lateness."""
     alone = len(np.unique(everywhere)) == 1
-    tried = everywhere.size if alone else everywhere[:, :, number].size
+    point_count = everywhere.size if alone else everywhere[:, :, number].size
     at = "" if alone else f" at {level}"
     if len(winners) == 1:
-        return f"System {winners[0]} scores highest for all {pluralise(tried, 'population')} tried{at}"
+        return f"System {winners[0]} scores highest for all {pluralise(point_count, 'population')} tried{at}"
     return f"Which of {pluralise(len(winners), 'system')} scores highest{at} depends on the people"
 
 
 def system_table(streams: TaskStreamScores, task: str, key: str) -> ReportTable:
-    """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper)."""
+    """Return MSU and ELG of every system, and the people for whom it is best.
+
+    As in Table 3 of the stream paper.
+    """
     metrics = ("ELG", "MSU", "MSU/s")
     values = pd.DataFrame({name: streams.overall(name) for name in ("updates", *metrics)})
     ranks = values.rank(ascending=False, method="min").add_suffix(" rank")
@@ -181,12 +187,15 @@ def _ranked(value: float, rank: float) -> str:
 
 
 def _place(value: float, grid: Floats) -> float:
-    """Return where a value lies along a grid, on the log scale; the ends beyond it."""
+    """Return the position of a value on a grid in log scale, ends included."""
     return float(np.interp(np.log(value), np.log(grid), np.arange(len(grid))))
 
 
 def stream_sections(material: ReportInputs) -> Iterator[Section]:
-    """Yield what there is to say on the streams of each task; why not, where they could not be scored."""
+    """Yield the sections on the streams of each task.
+
+    Where they could not be scored, with the reason.
+    """
     for task, record in material.study.tasks.items() if material.study is not None else ():
         key = f"streams-{slug(task)}"
         pushes, updates = (of_task(material.streams, task, form) for form in (PUSH, UPDATES))
@@ -197,7 +206,10 @@ def stream_sections(material: ReportInputs) -> Iterator[Section]:
 
 
 def _short(task: str) -> str:
-    """Return the section's name in the list of sections; a task that is called streams needs no second word."""
+    """Return the name of a section in the list of sections.
+
+    A task that is called streams needs no second word.
+    """
     return "Streams" if task.lower() == "streams" else f"Streams, {task}"
 
 
@@ -217,7 +229,10 @@ def _section(
     model: UserModel | None,
     key: str,
 ) -> Section:
-    """Return the section of a task: what its judgments were made for first, what was converted after it."""
+    """Return the section of a task.
+
+    Its own measures come first, converted ones after them.
+    """
     parts: list[tuple[bool, list[Figure], ReportTable]] = []
     paragraphs = []
     if updates is not None:
@@ -229,11 +244,11 @@ def _section(
         ]
         parts.append((updates.converted, figures, system_table(updates, task, key)))
     if pushes is not None:
-        figures = [*_pairs(pushes, PUSH_COUPLES, key), *_alpha_figure(pushes, model, key)]
+        figures = [*_pairs(pushes, PUSH_MEASURE_PAIRS, key), *_alpha_figure(pushes, model, key)]
         parts.append((pushes.converted, figures, push_table(pushes, task, key)))
     parts.sort(key=itemgetter(0))
     first, measure = _first(pushes, updates)
-    few = len(first.systems) < FEWEST_SYSTEMS
+    few = len(first.systems) < MIN_SYSTEMS
     if few:
         paragraphs.append(
             "With fewer than three systems no rank correlation says anything: nothing is drawn."
@@ -249,7 +264,10 @@ def _section(
 
 
 def _first(pushes: TaskStreamScores | None, updates: TaskStreamScores | None) -> tuple[TaskStreamScores, str]:
-    """Return the scores as what the streams are, updates or pushes, and their measure; there always are the ones or the others."""
+    """Return the own scores of a task, of updates or pushes, and their measure.
+
+    There always are the ones or the others.
+    """
     if pushes is not None and (updates is None or updates.converted):
         return pushes, "ELG-1"
     if updates is None:
@@ -289,10 +307,10 @@ def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key:
         names = LABELS.get(metrics[0], metrics[0]), LABELS.get(metrics[1], metrics[1])
         tau, low, high = streams.tau(*metrics)
         known = ~np.isnan(x + y)
-        if known.sum() < FEWEST_SYSTEMS:
+        if known.sum() < MIN_SYSTEMS:
             continue
         empty = streams.empty(metrics[0]), streams.empty(metrics[1])
-        drawn = partial(
+        draw = partial(
             one_against_other,
             systems=tuple(np.asarray(streams.systems)[known].tolist()),
             x=x[known],
@@ -303,7 +321,7 @@ def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key:
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
             title=f"{names[0]} and {names[1]} over {pluralise(int(known.sum()), 'system')}: {tau_in_words(tau, low, high, int(known.sum()))}",
-            draw=drawn,
+            draw=draw,
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(
                 f"{name} {decimal(float(a))}, {decimal(float(b))}"
@@ -316,9 +334,12 @@ def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key:
 
 
 def tau_in_words(tau: float, low: float, high: float, systems: int) -> str:
-    """Write a rank correlation with its interval, or that the systems are too few for it to say anything."""
+    """Format a rank correlation with its interval.
+
+    Or the remark that systems are too few.
+    """
     value = f"τ = {decimal(tau)}"
-    if systems < FEWEST_RANKED:
+    if systems < MIN_RANKED_SYSTEMS:
         return f"{value}, {TOO_FEW}"
     return f"{value} ({decimal_interval(low, high)})"
 

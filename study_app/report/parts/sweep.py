@@ -1,4 +1,4 @@
-"""The report's findings of a sweep of MSU: who leads for whom, and for whom MSU ranks as another measure does."""
+"""Findings of a sweep of MSU: leading runs, and agreement with other measures."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -31,19 +31,19 @@ KEY = "sweep"
 PAPER = "Baruah and others (SIGIR 2015)"
 USUAL_LATENESS, USUAL_SPREAD = 0.5, 0.5
 """The paper's reasonable people: maps show the points of the grid nearest to them."""
-FEWEST_SYSTEMS = 3
-MOST_OTHERS = 4
+MIN_SYSTEMS = 3
+MAX_OTHER_MEASURES = 4
 """Measures that are drawn; correlation.csv has all."""
 NO_SHARE = (
     "The grid says who could come, not who does: how many points a run leads for is no share of people, and fitted people"
     " stand at one place of it."
 )
-MOST_LIKE = 10
+MAX_EXTREME_POINTS = 10
 """Points that are shown as those where MSU ranks most like another measure."""
 
 
 class _Slice(NamedTuple):
-    """The points of one lateness and one spread: rows by time away, columns by session."""
+    """Points of one lateness and spread: rows by time away, columns by session."""
 
     away: tuple[float, ...]
     session: tuple[float, ...]
@@ -61,19 +61,19 @@ class _Slice(NamedTuple):
 
     @property
     def labels(self) -> tuple[list[str], list[str]]:
-        """Of rows and columns."""
+        """Labels of rows and columns."""
         return [in_units(seconds) for seconds in self.away], [in_units(seconds) for seconds in self.session]
 
     @property
     def words(self) -> str:
-        """Which points these are."""
+        """Description of the points."""
         return f"L = {self.lateness:g}; standard deviations are {self.spread:g} times the means."
 
 
 def sweep_section(sweep: MSUSweep) -> Section:
     """Return everything about a sweep."""
     best, taus, like = sweep.best(), sweep.correlation(), sweep.like()
-    few = len(sweep.runs) < FEWEST_SYSTEMS
+    few = len(sweep.runs) < MIN_SYSTEMS
     grid = sweep.parts.grid
     lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
     spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
@@ -89,7 +89,7 @@ def sweep_section(sweep: MSUSweep) -> Section:
 
 
 def sweep_title(sweep: MSUSweep, best: pd.DataFrame) -> str:
-    """Say who leads for how many points."""
+    """Return the number of points at which each run leads."""
     leaders = best[best["of"] == POPULATION]["run"].value_counts()
     name, count = str(leaders.index[0]), int(leaders.iloc[0])
     whole = len(sweep.parts.grid)
@@ -133,9 +133,12 @@ def _leaders(sweep: MSUSweep, best: pd.DataFrame, sweep_slice: _Slice) -> Figure
 
 
 def _against(sweep: MSUSweep, taus: pd.DataFrame, sweep_slice: _Slice) -> Iterator[Figure]:
-    """Yield for MSU and MSU per second, and each other measure, the map of tau and the points at its two ends."""
+    """Yield the map of tau, and its two extreme points, for each pair of measures.
+
+    MSU and MSU per second are compared with every other measure.
+    """
     others = sweep.others()
-    for name in list(others)[1:][:MOST_OTHERS]:
+    for name in list(others)[1:][:MAX_OTHER_MEASURES]:
         for metric in ("MSU", "MSU/s"):
             rows = taus[(taus["metric"] == metric) & (taus["against"] == name)]
             if rows["tau-b"].isna().all():
@@ -148,8 +151,8 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, sweep_slice: _Slice) -> Iterat
                     sweep, rows, most, values, "closest", f"{metric} and {name}, as for everybody,"
                 )
             else:
-                for row, place, how in ((most, "closest", "most"), (least, "farthest", "least")):
-                    yield _one_point(sweep, rows, row, values, place, f"{metric} ranks {how} like {name}")
+                for row, extreme, how in ((most, "closest", "most"), (least, "farthest", "least")):
+                    yield _one_point(sweep, rows, row, values, extreme, f"{metric} ranks {how} like {name}")
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, sweep_slice: _Slice) -> Figure:
@@ -176,7 +179,7 @@ def _tau_map(rows: pd.DataFrame, metric: str, other: str, sweep_slice: _Slice) -
 
 
 def _span(taus: Floats) -> tuple[str, ...]:
-    """Return the lowest and the highest of those that are defined, as they are written; nothing where none is."""
+    """Return the lowest and highest defined values as text, or nothing."""
     known = taus[~np.isnan(taus)]
     return (decimal(float(known.min())), decimal(float(known.max()))) if known.size else ()
 
@@ -191,7 +194,10 @@ def _span_in_words(span: tuple[str, ...]) -> str:
 def _one_point(
     sweep: MSUSweep, rows: pd.DataFrame, row: "pd.Series[Any]", other: Floats, place: str, how: str
 ) -> Figure:
-    """Return the runs by both measures at one of the points in ``rows``; ``how`` begins the title."""
+    """Return the runs by both measures at one of the points in ``rows``.
+
+    ``how`` begins the title.
+    """
     metric, name = str(row["metric"]), str(row["against"])
     scores = sweep.at(row)[metric].to_numpy(np.float64)
     equal = points_equal(rows, row)
@@ -233,7 +239,7 @@ def _best_table(best: pd.DataFrame) -> ReportTable:
 
 
 def _like_table(like: pd.DataFrame) -> ReportTable:
-    sweep_slice = like.head(MOST_LIKE)
+    sweep_slice = like.head(MAX_EXTREME_POINTS)
     return to_table(
         f"{KEY}-like",
         f"The people for whom MSU ranks the runs most like {like['against'].iloc[0]}",

@@ -1,4 +1,4 @@
-"""The report's part on the workers: who was left out, how they searched, how consistent they were, which side they like."""
+"""Section on the workers: exclusions, searches, consistency, side bias."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from calibration.raters.consistency import consistency_by_worker
-from calibration.raters.preferences import left_share_by_worker
+from calibration.raters.position_bias import left_share_by_worker
 from calibration.tables.preferences import exclusions
 from calibration.user_model.model import ParameterEntry
 from study_app.report.drawing.figures import worker_scatter, worker_shares
@@ -48,7 +48,7 @@ QUALITIES = {
     "left_share": "Left among the answers for a side",
     "importance_weighted_kappa": "Agreement on importance (weighted kappa)",
 }
-"""What a number is called in quality.json -> in words."""
+"""Words for the numbers of quality.json, by name."""
 NO_QUALITY = (
     "There is no quality.json beside a user model, so sides and repeats are not shown; prefcal fit writes it."
 )
@@ -57,13 +57,16 @@ FLAGS = {
     "straight_lining": "always the same answer or side",
     "shared_submission": "came under a submission of another worker",
 }
-"""What a flag is called in table workers -> in words."""
+"""Words for the flags of table workers, by name."""
 
 
 def consistency_figure(
     preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
 ) -> Iterator[Figure]:
-    """Yield each worker's consistency beyond chance; nothing where no pair was shown twice."""
+    """Yield the figure of each worker's consistency beyond chance.
+
+    None where no pair was repeated.
+    """
     consistency = consistency_by_worker(preferences).dropna(subset=["kappa"])
     overall = entries.get("consistency_kappa")
     if consistency.empty or overall is None:
@@ -95,7 +98,10 @@ def consistency_figure(
 def side_figure(
     preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
 ) -> Iterator[Figure]:
-    """Yield each worker's share of left among the answers for a side; nothing where nobody chose a side."""
+    """Yield the figure of each worker's share of left among answers for a side.
+
+    None where nobody chose a side.
+    """
     overall = entries.get("left_share")
     if overall is None or overall.estimate is None:
         return
@@ -139,7 +145,7 @@ def _ends(entry: ParameterEntry) -> tuple[float, float]:
 
 
 def workers_section(material: ReportInputs, key: str = "workers") -> Section:
-    """Return what is known of the workers' care; what the tables lack is said."""
+    """Return the section on the workers' care, and what the tables lack."""
     paragraphs: list[str] = []
     figures: list[Figure] = []
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
@@ -174,7 +180,10 @@ def workers_section(material: ReportInputs, key: str = "workers") -> Section:
 
 
 def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> Iterator[ReportTable]:
-    """Yield consistency, side bias and agreement among raters with their intervals; nothing without any."""
+    """Yield the table of consistency, side bias and agreement among raters.
+
+    With intervals; none without any number.
+    """
     if not entries:
         return
     warnings = dict.fromkeys(
@@ -221,7 +230,7 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
 
 
 def _flagged(workers: pd.DataFrame) -> str:
-    """Say how many workers have which flag, for which nobody is left out; nothing where there is none."""
+    """Return the number of workers with each flag that excludes nobody, or nothing."""
     texts = workers["flags"].dropna() if "flags" in workers else ()
     numbers = Counter(flag for text in texts for flag in text.split(", "))
     if not numbers:
@@ -268,7 +277,10 @@ def _search_figure(
 
 
 def _care(entries: Mapping[str, ParameterEntry]) -> Iterator[str]:
-    """Yield what a lean to a side does, which hangs on how the sides were drawn, and how repeats were answered."""
+    """Yield the effect of a side bias, and how repeats were answered.
+
+    The effect depends on how sides were assigned.
+    """
     left, alike = entries.get("left_share"), entries.get("consistency_share")
     if left is not None:
         known = {diagnostic.name: diagnostic.sentence for diagnostic in left.diagnostics}

@@ -25,10 +25,16 @@ WATCH, MANAGE = "watch", "manage"
 SESSION_LETTERS = 40
 SESSION_TIME = timedelta(hours=12)
 WATCHING_TIME = timedelta(hours=1)
-"""How long a sign-in lasts that began while nothing could be written: it stands in no table and cannot be ended by hand."""
+"""Length of a sign-in that began while nothing could be written.
+
+It stands in no table and cannot be ended by hand.
+"""
 
 FORGOTTEN_AFTER = timedelta(days=7)
-"""How long a session is remembered, so that its browser is told to sign in again."""
+"""Time for which an ended session is remembered.
+
+So its browser is asked to sign in again.
+"""
 
 MAX_NAME_CHARS = 80
 
@@ -109,7 +115,7 @@ def revoke_every_key(session: Session, *, now: datetime) -> None:
 
 
 def holder_of(session: Session, study_id: int, key: str) -> KeyHolder | None:
-    """Return whose key it is, None for one that does not open this study."""
+    """Return the holder of a key, or None if it does not open this study."""
     installation = setting(session, RESEARCHER_KEY)
     if installation and hmac.compare_digest(key.encode(), installation.encode()):
         return _holder(None)
@@ -179,7 +185,7 @@ def sign_in(session: Session, study_id: int, holder: KeyHolder, *, now: datetime
 
 
 def sign_out(session: Session, study_id: int, token: str, holder: KeyHolder, *, now: datetime) -> None:
-    """End a session: its token opens nothing any more, whoever has it."""
+    """End a session; its token is void from then on."""
     session.execute(
         update(ConsoleSession).where(ConsoleSession.sha256 == sha256_of(token)).values(ended_at=now)
     )
@@ -188,10 +194,10 @@ def sign_out(session: Session, study_id: int, token: str, holder: KeyHolder, *, 
 
 def find_sign_in(session: Session, study_id: int, token: str, *, now: datetime) -> SignIn | None:
     """Return the sign-in of a token to a study, None when there never was one."""
-    found = session.execute(
+    sign_in = session.execute(
         _SIGN_INS.where(ConsoleSession.sha256 == sha256_of(token), ConsoleSession.study_id == study_id)
     ).one_or_none()
-    return None if found is None else _stored_sign_in(*found, now)
+    return None if sign_in is None else _stored_sign_in(*sign_in, now)
 
 
 def watcher_sign_in(session: Session, study_id: int, watcher: ConsoleWatcher, *, now: datetime) -> SignIn:

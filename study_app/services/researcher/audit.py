@@ -19,7 +19,10 @@ RESERVED = frozenset({INSTALLATION, COMMAND_LINE, STRANGER})
 WRONG_KEY = "wrong key"
 MAX_WRONG_KEYS = 20
 WRONG_KEYS_WITHIN = timedelta(hours=1)
-"""Within this time at most `MAX_WRONG_KEYS` wrong keys are listed: strangers must not fill the disk with them."""
+"""Time in which at most `MAX_WRONG_KEYS` wrong keys are listed.
+
+Strangers must not fill the disk with them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from study_app.study.platforms import platform_of
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 
 Workers: TypeAlias = Collection[int] | Select[int]
-"""Rows of a few workers, or a select of many, which the database answers by itself."""
+"""Rows of a few workers, or a select of many for the database to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def is_newest(judgment: type[Judgment]) -> Any:
 
 
 _Answers: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]
-"""Count of each of `CHOICES`, repeats not counted; whether each flag is up, None where there is too little to tell."""
+"""Counts of `CHOICES` without repeats, and flags; None where unknown."""
 _NO_ANSWERS: _Answers = ((0, 0, 0, 0), {})
 
 

@@ -27,11 +27,11 @@ STEPS = {
 OPEN = ("waiting", "running")
 INTERRUPTED = "interrupted: its process ended before the work did, as when the server's machine is started anew; start it again"
 MAX_FOLDERS = 3
-"""Most jobs that are done and keep their folder; the tables and the report of older ones are removed."""
+"""Most finished jobs with a folder; the folders of older ones are removed."""
 
 
 def wait_for_turn(session: Session) -> None:
-    """Wait until nobody else begins a job.
+    """Wait until no other process begins a job.
 
     The rows of all studies are locked, always in the same order, and before anything else of the transaction: a row that refers to a
     study, as the audit's do, keeps that study from being locked by somebody else, so that two would wait for each other. Workers who
@@ -90,10 +90,10 @@ def job_of(session: Session, study_id: int, job: int) -> Job | None:
 
 def newest_done(session: Session, study_id: int, kinds: Collection[str] = (TABLES, RESULTS)) -> Job | None:
     """Return the newest job that is done and still has its folder."""
-    wanted = select(Job).where(
+    jobs = select(Job).where(
         Job.study_id == study_id, Job.state == "done", Job.kind.in_(kinds), Job.folder.is_not(None)
     )
-    return session.scalars(wanted.order_by(Job.id.desc()).limit(1)).one_or_none()
+    return session.scalars(jobs.order_by(Job.id.desc()).limit(1)).one_or_none()
 
 
 def forget_old(session: Session, study_id: int) -> list[str]:

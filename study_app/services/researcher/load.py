@@ -1,4 +1,4 @@
-"""Putting a study into the database, and replacing a loaded one where no answer can be harmed: which differences would harm one."""
+"""Loading of a study, and replacement of a loaded one without harm to answers."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,10 +43,13 @@ FREE_OF_STUDY = {
     *("reward", "currency", "platform_fee"),
 }
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
-"""May change at any time, as the free keys of a kind of task: no answer is touched, or their rule is applied at analysis."""
+"""Keys of a task that may change at any time.
+
+No answer is touched, or their rule is applied at analysis.
+"""
 
 OF_IDENTITY = {("platform",), ("id_parameter",)}
-"""Says who a worker is: must not change once there is one."""
+"""Keys that identify workers; fixed once there is one."""
 
 _OF_FILES = ("ids", "signing_keys")
 ABSENT = "nothing"
@@ -54,7 +57,7 @@ ABSENT = "nothing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One value that differs; ``old`` or ``new`` is `ABSENT` where the place is only in one of the two.
+    """Difference of one value; ``old`` or ``new`` is `ABSENT` where it is missing.
 
     ``kind``: name of the kind of task that it is about, None where it is about none or another than before.
     """
@@ -70,12 +73,12 @@ class Change:
         return ".".join(str(part + 1) if isinstance(part, int) else part for part in self.place)
 
     def __str__(self) -> str:
-        """``title: Old -> New``; hashes and long texts shortened."""
+        """Format as ``title: Old -> New``, with long texts and hashes shortened."""
         return f"{self.key}: {_short(self.old)} -> {_short(self.new)}"
 
     @property
     def harms_answers(self) -> bool:
-        """Whether answers given before and after could not be analysed together."""
+        """True if answers before and after could not be analysed together."""
         match self.place:
             case (str(key),):
                 return key not in FREE_OF_STUDY
@@ -86,14 +89,20 @@ class Change:
         return True
 
     def _harms_in(self, kind: TaskKind, key: str) -> bool:
-        """Say whether a key of a task harms: its limit may be raised at any time."""
+        """Return whether a changed key of a task harms answers.
+
+        A limit may be raised at any time.
+        """
         if key == kind.limit_key:
             return self.new is not None and (self.old is None or self.new < self.old)
         return key not in FREE_OF_TASK | kind.free_keys
 
 
 def changes_of(study: LoadedStudy, content: StudyContent) -> list[Change]:
-    """Return every value in which a study file, with all it names, differs from what is loaded."""
+    """Return the differences between a study file and the loaded study.
+
+    Also those of the files that it names.
+    """
     old, new = dict(_loaded(study)), dict(_given(content))
     places = [*new, *(key_path for key_path in old if key_path not in new)]
     changes = [
@@ -127,7 +136,7 @@ def refused_changes(
 
 
 def _loaded(study: LoadedStudy) -> Iterator[Leaf]:
-    """Return what is loaded, with today's defaults for keys that prefcal did not know when it was loaded."""
+    """Return the loaded values, with today's defaults for later keys."""
     config = read_study_entry(study.config, KINDS).model_dump(mode="json")
     yield from _study_leaves(config, study.folder)
     for number, task in enumerate(study.tasks):
@@ -162,7 +171,7 @@ def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
 
 
 def _of_file(value: Any) -> Any:
-    """Return what is shown of a value that stood in a file of its own: how much there is, and a mark of its content."""
+    """Return a summary of a value from a file: its size, and a digest."""
     if not isinstance(value, list | tuple):
         return value
     return f"{len(value)} in all, content {hashlib.sha256(''.join(value).encode()).hexdigest()[:8]}"
@@ -185,7 +194,7 @@ def _task_leaves(
 
 
 def _media_leaves(number: int, shown: Iterable[tuple[str, str, Media]]) -> Iterator[Leaf]:
-    """Yield a mark of the pictures that each system shows: its file has only their names."""
+    """Yield a digest of the pictures of each system, whose file has only names."""
     pictures: dict[str, list[str]] = {}
     for topic, system, media in shown:
         pictures.setdefault(system, []).append(f"{topic} {media.sha256}")
@@ -205,7 +214,7 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """What `load_study` did.
+    """Outcome of `load_study`.
 
     Attributes
     ----------
@@ -301,16 +310,16 @@ def _has_workers(session: Session, study: LoadedStudy) -> bool:
 
 
 def _has_answers(session: Session, study: LoadedStudy) -> bool:
-    """Say whether anything refers to a task: work that was given out, or a try at its check."""
-    task_content, tried = (
+    """Return whether a task has slots, or tries at its check."""
+    task_content, tries = (
         exists().where(model.task_id == Task.id, Task.study_id == study.id)
         for model in (Assignment, Introduction)
     )
-    return bool(session.scalar(select(or_(task_content, tried))))
+    return bool(session.scalar(select(or_(task_content, tries))))
 
 
 def _keep_media(session: Session, content: StudyContent) -> None:
-    """Store the pictures that are not there yet, one at a time, and delete those that no study shows any more."""
+    """Store new pictures one at a time, and delete unused ones."""
     readers = {sha256: read for task in content.tasks for sha256, read in task.media.items()}
     stored = set(session.scalars(select(StoredMedia.sha256)))
     shown = {
@@ -337,7 +346,7 @@ def _keep_media(session: Session, content: StudyContent) -> None:
 
 
 def _update_tasks(study: LoadedStudy, content: StudyContent) -> None:
-    """Take over what may change while answers exist: numbers of the protocol, and where files stand."""
+    """Update what may change while answers exist: limits, and paths of files."""
     for task, task_content in zip(study.tasks, content.tasks, strict=True):
         task.config = task_content.entry.model_dump(mode="json")
         task.files = {kind: asdict(file) for kind, file in task_content.files.items()}
@@ -402,7 +411,10 @@ def _add_topics(session: Session, task_content: TaskContent, task: int, systems:
 
 
 def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] | None:
-    """Return what the pages need of a topic: of pairs also what of `TaskKind.optional` the judged sides have."""
+    """Return the details of a topic for its pages.
+
+    Of pairs also what of `TaskKind.optional` the judged sides have.
+    """
     side = kind_of(task_content.entry).side
     if side is None:
         return content.detail

@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import Select, and_, exists, func, select
 from sqlalchemy.orm import Session
 
+from metrics.errors import percent
 from study_app.protocol.domain import (
     EXCLUSION_RULE,
     FLAGS,
@@ -40,14 +41,17 @@ CHECKS = {
     ),
     "dwell": (
         "minimum dwell",
-        f"of at least {MIN_TIMED} pairs {HURRIED_SHARE:.0%} or more were answered in less than {MIN_DECISION_SECONDS:g} s",
+        f"of at least {MIN_TIMED} pairs {percent(HURRIED_SHARE)} or more were answered in less than {MIN_DECISION_SECONDS:g} s",
     ),
     "straight_lining": (
         "straight-lining",
         f"at least {MIN_STRAIGHT} answers, all of them the same option; or {MIN_STRAIGHT} for a side, all for the same side",
     ),
 }
-"""Name of each check in words, and when a worker fails it, by its name in table workers."""
+"""Name in words, and condition of failure, of each quality check.
+
+By its name in table workers.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +85,7 @@ class CheckRate:
 
     @property
     def rate(self) -> float | None:
-        """Share of those judged who fail; None when nobody can be judged."""
+        """Share of judged workers who fail, or None without any."""
         return self.failed / self.judged if self.judged else None
 
 
@@ -95,7 +99,7 @@ def possible_checks(study: CachedStudy) -> list[str]:
 
 
 def check_rates(workers: Collection[CareChecks], checks: Collection[str] = CHECKS) -> tuple[CheckRate, ...]:
-    """Return how many of some workers fail each check."""
+    """Return the failures of each check among some workers."""
     failed = Counter(name for worker in workers for name in (*worker.excluded, *worker.flags))
     judged = Counter(name for worker in workers for name in worker.judged)
     return tuple(
@@ -319,7 +323,7 @@ def stream_progress(session: Session, task: CachedTask, *, now: datetime) -> Str
 
 
 def _count(session: Session, query: Select[int]) -> int:
-    """Return how many rows a select finds."""
+    """Return the number of rows of a select."""
     return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 

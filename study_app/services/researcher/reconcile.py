@@ -217,7 +217,7 @@ _PAYS: tuple[SubmissionState, ...] = (
     "pay_without_code",
     "not_handed_in",
 )
-"""Findings under which a submission pays for a person's whole part, the one that pays before others first."""
+"""Findings under which a submission pays a person's whole part, in order."""
 
 
 def _pay_once(

@@ -74,8 +74,8 @@ def _last_signs(session: Session) -> dict[int, datetime]:
         .group_by(StreamView.follow_id)
     )
     last: dict[int, datetime] = {}
-    for wanted in (sent, received):
-        for follow, moment in session.execute(wanted):
+    for query in (sent, received):
+        for follow, moment in session.execute(query):
             if moment is not None:
                 last[follow] = max(moment, last.get(follow, moment))
     return last

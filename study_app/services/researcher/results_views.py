@@ -10,7 +10,7 @@ from study_app.store.models import Assignment, Judgment, Showing, Slot, Task, Wo
 
 
 def add_results_view(session: Session, study_id: int, *, now: datetime) -> ResultsView:
-    """Store that somebody sees results now, and at how many judgments."""
+    """Store that results are viewed now, with the number of judgments."""
     view = ResultsView(study_id=study_id, at=now, judgments=count_judgments(session, study_id))
     session.add(view)
     session.flush()

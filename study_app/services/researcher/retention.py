@@ -156,7 +156,7 @@ def unpaid(session: Session, workers: Sequence[int], complete: Collection[int]) 
 
 
 def count_rows(session: Session, parts: Sequence[TaskCompletion]) -> dict[str, int]:
-    """Return table -> how many of its rows would go; tables without any are left out."""
+    """Return the number of rows to delete, by table, without zeros."""
     counted = {
         model.__tablename__: session.scalar(select(func.count()).select_from(model).where(condition)) or 0
         for model, condition in parts

@@ -157,8 +157,8 @@ def shown_pair(
     session: Session, progress: WorkerProgress, step: Step, *, until: datetime | None = None
 ) -> ShownPair:
     """Return the content of a pair page, with its answer now or at ``until``."""
-    place = {"slot": progress.slot(step).id, "pair": step.pair}
-    shown = ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
+    ids = {"slot": progress.slot(step).id, "pair": step.pair}
+    shown = ShownPair(*session.connection().execute(_SHOWN_PAIR, ids).one())
     if until is None:
         return shown
     answers = select(Judgment.revision, Judgment.choice).where(
@@ -277,7 +277,9 @@ def standing(
 ) -> CheckProgress:
     """Return a worker's progress with the page before a task, now or at ``until``."""
     tries = _tries(session, worker, task)
-    return _standing([one for one in tries if until is None or one.decided_at < until])
+    return _standing(
+        [attempt_row for attempt_row in tries if until is None or attempt_row.decided_at < until]
+    )
 
 
 def attempt(
@@ -299,7 +301,7 @@ def attempt(
         The option of each question of the check, from 1; empty without a check.
     """
     tries = _tries(session, worker, task)
-    is_repeat = any(one.page_key == page.key and one.answers == list(picked) for one in tries)
+    is_repeat = any(earlier.page_key == page.key and earlier.answers == list(picked) for earlier in tries)
     if not is_repeat and not _standing(tries).passed:
         done = Introduction(
             worker_id=worker.id,
@@ -329,7 +331,7 @@ def _tries(session: Session, worker: WorkerRow, task: CachedTask) -> list[Introd
 
 def _standing(tries: Sequence[Introduction]) -> CheckProgress:
     return CheckProgress(
-        passed=any(one.passed for one in tries),
+        passed=any(attempt_row.passed for attempt_row in tries),
         tries_left=TRIES - len(tries),
         picked=tuple(tries[-1].answers) if tries else (),
     )

@@ -120,7 +120,11 @@ def taken_units(
         (_UNITS_OF_TASK, {"task": task.id}) if topic is None else (_UNITS_OF_TOPIC, {"topic": topic.id})
     )
     numbers = {unit: number for unit, number in session.connection().execute(query, values | of)}  # noqa: C416 - rows are not tuples to mypy
-    return {unit: numbers.get(unit, 0) for one in ([topic] if topic else task.topics) for unit in one.units}
+    return {
+        unit: numbers.get(unit, 0)
+        for each_topic in ([topic] if topic else task.topics)
+        for unit in each_topic.units
+    }
 
 
 def open_units(
@@ -149,11 +153,11 @@ def open_pairs(
     """
     shut, limit = _closed_units(task).union(besides), task.limit
     tallies = task_tallies(session, task.id, now=now)
-    return {one.pair: one for one in tallies if one.pair not in shut and has_room(one.shown, limit)}
+    return {tally.pair: tally for tally in tallies if tally.pair not in shut and has_room(tally.shown, limit)}
 
 
 def _closed_units(task: CachedTask) -> set[int]:
-    return {unit for one in task.topics if one.is_closed for unit in one.units}
+    return {unit for topic in task.topics if topic.is_closed for unit in topic.units}
 
 
 def has_open(session: Session, task: CachedTask, *, held: Sequence[SlotRow], now: datetime) -> bool:

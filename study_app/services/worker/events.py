@@ -267,15 +267,15 @@ def _keep_lease(
     connection = session.connection()
     now_ms, often_ms = (now - EPOCH) // MILLISECOND, SIGN_OF_LIFE_EVERY // MILLISECOND
     first_ms = entry.first_lease // MILLISECOND if entry.first_lease < entry.lease else -1
-    held = [
+    leases = [
         row.expires_ms
         for row in rows
         if row.expires_ms is not None and row.expires_ms - row.leased_ms > first_ms
     ]
-    if held and min(held) <= now_ms:
+    if leases and min(leases) <= now_ms:
         keep_alive(session, load_progress(session, plans, worker, now=now, lock=True), now=now)
         return
-    ages = bool(held) and now_ms + entry.lease // MILLISECOND - min(held) >= often_ms
+    ages = bool(leases) and now_ms + entry.lease // MILLISECOND - min(leases) >= often_ms
     if ages or now_ms - rows[0].seen_ms >= often_ms:
         connection.execute(_SEEN, {"worker_id": worker, "now": now})
     if ages:

@@ -86,8 +86,8 @@ def _draw_query(
         rng=rng_for(progress.plan.entry.seed, progress.worker.number, f"pairs {task.number}.{slot.position}"),
     )
     repeats = [
-        (place, loaded_study.repeats)
-        for place, loaded_study in enumerate(planned)
+        (position, loaded_study.repeats)
+        for position, loaded_study in enumerate(planned)
         if loaded_study.repeats is not None
     ]
     first = [loaded_study for loaded_study in planned if loaded_study.repeats is None]
@@ -146,14 +146,14 @@ def _drawn_repeats(
         return {}
     before = {"assignment": slot.assignment_id, "slot": slot.id}
     shown = session.connection().execute(_SHOWN_BEFORE, before).all()
-    repeated = {one.repeats_id for one in shown if one.repeats_id is not None}
-    once = [one for one in shown if one.repeats_id is None and one.id not in repeated]
-    wanted = min(max(0, entry.validation_pairs - len(repeated)), len(once))
+    repeated = {showing.repeats_id for showing in shown if showing.repeats_id is not None}
+    once = [showing for showing in shown if showing.repeats_id is None and showing.id not in repeated]
+    repeat_count = min(max(0, entry.validation_pairs - len(repeated)), len(once))
     repeats = {}
-    for one in rng.sample(once, wanted):
-        left, right = one.left_system_id, one.right_system_id
+    for showing in rng.sample(once, repeat_count):
+        left, right = showing.left_system_id, showing.right_system_id
         left, right = (right, left) if entry.validation_swapped else (left, right)
-        repeats[one.id] = PlannedShowing(pair=one.pair_id, left=left, right=right)
+        repeats[showing.id] = PlannedShowing(pair=showing.pair_id, left=left, right=right)
     return repeats
 
 
@@ -182,7 +182,7 @@ def _store(session: Session, rows: list[dict[str, Any]], first: Sequence[Planned
     """
     connection = session.connection()
     connection.execute(_NEW_SHOWING, rows)
-    connection.execute(_SHOWN, [{"pair": one.pair, "left": one.left} for one in first])
+    connection.execute(_SHOWN, [{"pair": showing.pair, "left": showing.left} for showing in first])
 
 
 def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, int]]) -> None:
@@ -193,7 +193,7 @@ def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, 
     stored = select(Showing.id).where(Showing.slot_id == slot.id).order_by(Showing.position)
     ids = list(session.scalars(stored))
     session.connection().execute(
-        _REPEATS, [{"repeat": ids[place], "original": ids[original]} for place, original in repeats]
+        _REPEATS, [{"repeat": ids[repeat], "original": ids[original]} for repeat, original in repeats]
     )
 
 
@@ -235,7 +235,7 @@ def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopi
     A query's number is its position in that list.
     """
     rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"topics {task.number}")
-    return [task.topics[place] for place in topic_order(len(task.topics), rng)]
+    return [task.topics[index] for index in topic_order(len(task.topics), rng)]
 
 
 def take_slot(

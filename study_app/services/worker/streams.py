@@ -47,7 +47,10 @@ from study_app.store.task_models import Follow, StreamView
 from study_app.study.entries import FollowedTask
 
 MAX_LOADS = 100
-"""Most loads of a stream's page in which updates read are looked up; after more, updates may come again."""
+"""Most page loads of a stream in which read updates are looked up.
+
+After more, updates may come again.
+"""
 
 WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
 """Condition that a page logged something, or its form was sent."""
@@ -150,17 +153,17 @@ def follower_tallies(session: Session, task: CachedTask, *topics: int) -> dict[i
 
     All topics are counted where none is named.
     """
-    wanted = topics or [topic.id for topic in task.topics]
+    topic_ids = topics or [topic.id for topic in task.topics]
     counted = (
         select(Slot.topic_id, Follow.system_id, func.count())
         .select_from(Follow)
         .join(Follow.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
-        .where(Slot.topic_id.in_(wanted), Worker.withdrawn_at.is_(None))
+        .where(Slot.topic_id.in_(topic_ids), Worker.withdrawn_at.is_(None))
         .group_by(Slot.topic_id, Follow.system_id)
     )
-    tallies = {topic: dict.fromkeys(task.systems, 0) for topic in wanted}
+    tallies = {topic: dict.fromkeys(task.systems, 0) for topic in topic_ids}
     for topic, system, number in session.execute(counted):
         tallies[topic][system] = number
     return tallies
@@ -215,7 +218,7 @@ def open_view(
     row |= {"visit": visit, "entry": entry, "after": after, "upto": upto, "first": first, "last": last}
     row |= {"read": [], "left_at": None}
     view = StreamViewRow(insert_row(session, _NEW_VIEW, row), **row)
-    return ServedPage(view=view, read=frozenset(place for place in read if first <= place <= last))
+    return ServedPage(view=view, read=frozenset(position for position in read if first <= position <= last))
 
 
 def _portion(after: int, upto: int, below: int | None, size: int) -> tuple[int, int]:
@@ -278,8 +281,8 @@ def _places(
     for view in views:
         if view.last:
             items = followed_stream.stream.items(view.first, view.last, followed_stream.entry.language)
-            told = [event for event in logs.get(view.key, ()) if event.kind in TELLING]
-            seen = read_page(told, {SIDE: items}).items
+            events = [event for event in logs.get(view.key, ()) if event.kind in TELLING]
+            seen = read_page(events, {SIDE: items}).items
             read |= places_of(item for (_, item), reading in seen.items() if reading.fully_seen)
             read.update(view.read)
     return read
@@ -311,7 +314,7 @@ def send_read(
     view = next((followed_stream for followed_stream in views if followed_stream.key == page), None)
     if view is None:
         return None
-    shown = {place for each in views for place in range(each.first, each.last + 1)}
+    shown = {position for each in views for position in range(each.first, each.last + 1)}
     view.read, view.left_at = sorted({*view.read, *(places_of(keys) & shown)}), now
     session.connection().execute(_LEFT, {"view": view.id, "places": view.read, "now": now})
     return view

@@ -191,7 +191,7 @@ def _slots(
     connection: Connection, worker: WorkerRow, loaded_study: CachedStudy
 ) -> tuple[dict[int, list[SlotRow]], dict[int, list[bool]], dict[int, FollowRow]]:
     """Return a worker's slots by task, answered pages by slot, and followed streams."""
-    held: dict[int, list[SlotRow]] = {task.id: [] for task in loaded_study.tasks}
+    slots_of_tasks: dict[int, list[SlotRow]] = {task.id: [] for task in loaded_study.tasks}
     one_form = {task.id for task in loaded_study.tasks if task.kind.page in _OF_ONE_FORM}
     answered: dict[int, list[bool]] = {}
     follows: dict[int, FollowRow] = {}
@@ -200,14 +200,14 @@ def _slots(
         slot, showing = row[0], row[1]
         if slot not in answered:
             task, has_form, follow, system, started, ends, *values = row[3:]
-            held[task].append(SlotRow(*map(_read, values, _IS_TIME)))
+            slots_of_tasks[task].append(SlotRow(*map(_read, values, _IS_TIME)))
             answered[slot] = [bool(has_form)] if task in one_form else []
             if follow is not None:
                 began, over = EPOCH + started * MILLISECOND, EPOCH + ends * MILLISECOND
                 follows[slot] = FollowRow(follow, slot, system, began, over)
         if showing is not None:
             answered[slot].append(row[2])
-    return {task.number: held[task.id] for task in loaded_study.tasks}, answered, follows
+    return {task.number: slots_of_tasks[task.id] for task in loaded_study.tasks}, answered, follows
 
 
 def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`

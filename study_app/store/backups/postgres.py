@@ -32,7 +32,7 @@ PLAIN = ("--no-owner", "--no-privileges")
 COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
 END_OF_COPY = "\\.\n"
 CLOSING_SECONDS, AGAIN_SECONDS = 1.0, 0.1
-"""Seconds to wait at most, and between tries, until the server lists no closed connection."""
+"""Longest wait for closed connections to vanish, and pause between checks."""
 NULL = "\\N"
 ESCAPED = re.compile(r"\\(.)")
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -62,8 +62,8 @@ def rows(
     """
     with script.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
-            if (found := COPY.fullmatch(line)) and found[1] in names:
-                yield found[1], tuple(column.strip('"') for column in found[2].split(", ")), _copied(lines)
+            if (match := COPY.fullmatch(line)) and match[1] in names:
+                yield match[1], tuple(column.strip('"') for column in match[2].split(", ")), _copied(lines)
 
 
 def _copied(lines: Iterator[str]) -> Iterator[list[str | None]]:

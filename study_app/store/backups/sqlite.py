@@ -126,7 +126,7 @@ def put_back(database: Database, file: Path) -> None:
 
 
 def _close_off(target: Path) -> None:
-    """Check that nobody has a database open, and write its log back."""
+    """Check that no process has a database open, and write its log back."""
     try:
         with closing(_connected(target)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")  # SQLite does so for the only user of a file

@@ -1,4 +1,4 @@
-"""What each kind of task shows, read from collections and runs, and which pairs it judges.
+"""Reading of each kind's contents from collections and runs.
 
 Slow to import: the kinds import it where they read.
 """

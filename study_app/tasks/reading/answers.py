@@ -27,7 +27,7 @@ from markdown_it.utils import OptionsDict
 from metrics.errors import Fault, FaultLog, join_names, pluralise
 from metrics.readers.answers import AnswerText, Citation, read_answers
 from metrics.readers.texts import read_ranked_topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
@@ -37,13 +37,22 @@ BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LIKE_A_MARK = re.compile(
     r"\[[^\[\]\n]{0,20}\d[^\[\]\n]{0,20}\]|[【［][^【】［］\n]{0,20}\d[^【】［］\n]{0,20}[】］]"
 )
-"""Text that readers may take for a mark: any brackets around a few characters with a digit."""
+"""Text that readers may take for a mark: short brackets with a digit.
+
+Any brackets around a few characters.
+"""
 MAYBE_A_MARK = re.compile(r"\((\d{1,3})\)|(?<!\w)([¹²³⁰⁴-⁹]{1,3})")
-"""Number that readers may take for a mark if it is the label of a source; else a count or a power."""
+"""Number that readers may take for a mark if a source has that label.
+
+Else it is a count or a power.
+"""
 SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
-"""Separators of labels in brackets, tried in order: the first is for labels with commas."""
+"""Separators of labels in brackets, in order.
+
+The first is for labels with commas.
+"""
 RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
-MOST_IN_A_RANGE = 50
+MAX_RANGE_LABELS = 50
 """Longest range of labels; a longer one is not a list of sources."""
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
 HEADINGS = ("h3", "h4", "h5", "h6")
@@ -105,7 +114,7 @@ def _range(part: str, labels: Collection[str]) -> Sequence[str]:
     if ends is None:
         return (part,)
     first, last = int(ends[1]), int(ends[2])
-    if not 0 <= last - first < MOST_IN_A_RANGE:
+    if not 0 <= last - first < MAX_RANGE_LABELS:
         return (part,)
     return [str(number) for number in range(first, last + 1)]
 

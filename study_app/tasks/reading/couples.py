@@ -1,4 +1,6 @@
-"""Which pairs a task judges: those of a file ``topic a b`` a line, else those of all systems that show something of a topic.
+"""Judged system pairs of a task.
+
+Those of a file with ``topic a b`` on each line, else those of all systems that show something of a topic.
 
 Topics without any are left out, with a note. The same for every kind of task whose pages are pairs.
 """
@@ -10,7 +12,7 @@ from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, closest_name, join_names, pluralise
 from metrics.readers.columns import read_columns
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from study_app.study.entries import JudgingTask
 from study_app.tasks.content import (
     EventFiles,
@@ -25,7 +27,7 @@ COLUMNS = ("topic", "a", "b")
 
 
 def with_pairs(folder: Path, content: TaskContent, faults: list[Fault]) -> TaskContent | None:
-    """Return a task with the pairs that its study file chooses, and without the topics of which there is none.
+    """Return a task with its chosen pairs, and without topics that have none.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def with_pairs(folder: Path, content: TaskContent, faults: list[Fault]) -> TaskC
 
 
 def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[SystemPair]]) -> TaskContent:
-    """Keep the topics of which there are couples."""
+    """Keep the topics that have pairs."""
     kept = {topic.id: tuple(couples[topic.id]) for topic in content.topics if couples.get(topic.id)}
     silent = [topic.id for topic in content.topics if topic.id not in kept]
     if not silent:
@@ -65,7 +67,9 @@ def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[SystemPair
 
 
 def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
-    """Read the couples to judge, each in the order in which the study file has its systems; a first line may be a header.
+    """Read the pairs to judge, in the study file's order of systems.
+
+    A first line may be a header.
 
     Raises
     ------
@@ -76,7 +80,7 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
     log = FaultLog(path)
     topics = [topic.id for topic in content.topics]
     names, chosen = _names(path, content), dict[str, list[SystemPair]]()
-    order = {system: place for place, system in enumerate(content.systems)}
+    order = {system: index for index, system in enumerate(content.systems)}
     columns = read_columns(COLUMNS, log)
     for line, written, one, other in zip(columns.lines.tolist(), *columns.fields, strict=True):
         topic = names.find(written)
@@ -101,7 +105,10 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
 
 
 def _names(path: Path, content: TaskContent) -> TopicNames:
-    """Return the topics as the collection names them; those of streams have short forms too."""
+    """Return the topics as the collection names them.
+
+    Those of streams have short forms too.
+    """
     has_forms = isinstance(getattr(content.entry, "collection", None), EventFiles | PushFiles)
     topics = [topic.id for topic in content.topics]
     return TopicNames(topics, STREAM_TOPICS if has_forms else None, where=path)
@@ -110,7 +117,7 @@ def _names(path: Path, content: TaskContent) -> TopicNames:
 def _problem(
     content: TaskContent, topic: str, couple: SystemPair, order: Mapping[str, int]
 ) -> tuple[str, str] | None:
-    """Say why a couple of a topic cannot be judged, and how to mend it; None where it can."""
+    """Return the fault of a pair that cannot be judged, with a hint, or None."""
     for system in couple:
         if system not in order:
             return f"there is no system {system}", _cure(system, order)

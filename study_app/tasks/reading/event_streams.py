@@ -1,4 +1,4 @@
-"""What a task with streams needs: the events, and each system's updates about them ready to show.
+"""Content of a task with streams: events, and displayable updates of systems.
 
 An update is shown with its own text, also when it is the copy of another. What cannot be shown is left out and counted:
 an update without a text (the collection has texts of the sampled ones only), and one that was given out after its
@@ -17,7 +17,8 @@ from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
-from metrics.unused_input import STREAM_TOPICS, TopicNames, unjudged_entries
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
+from metrics.unused_input import unjudged_entries
 from study_app.protocol.sides import Block, text_block
 from study_app.protocol.streams import UpdateStream, key_of
 from study_app.study.entries import collection_paths
@@ -26,7 +27,7 @@ from study_app.tasks.stream_visits import StreamVisits
 
 
 def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    """Read the files of one task; add faults to ``faults`` and return None then."""
     paths = collection_paths(task)
     try:
         collection = read_events(**{kind: folder / path for kind, path in paths.items()})
@@ -55,7 +56,7 @@ def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -
 
 
 def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> list[str]:
-    """Say how many of a run's updates are about events that the collection does not have."""
+    """Return notes on a run's updates about events outside the collection."""
     says = "are about events that are not judged"
     notes = []
     for part in unjudged_entries(
@@ -72,7 +73,10 @@ def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> li
 
 
 def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:
-    """Read a run; one of which nothing at all can be shown is surely of another collection."""
+    """Read a run; refuse one of which nothing can be displayed.
+
+    It surely belongs to another collection.
+    """
     try:
         run = read_update_run(path, name=name)
     except InputError as error:
@@ -122,7 +126,7 @@ def _add_streams(
 
 
 def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]:
-    """Say what is left out of a stream, or that there is nothing in it."""
+    """Return notes on omitted updates of a stream, or on an empty stream."""
     notes = []
     if without_text:
         notes.append(f"{stream}: {without_text} of {updates} updates have no text and are not shown")
@@ -145,12 +149,12 @@ def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStrea
         end=event.end,
         updates=tuple(
             update_block(
-                key_of(place),
+                key_of(position),
                 run.updates[entry],
                 event.updates[run.updates[entry]].text,
                 float(run.seconds[entry]),
             )
-            for place, entry in enumerate(order, start=1)
+            for position, entry in enumerate(order, start=1)
         ),
         nuggets=tuple(
             tuple((name, event.nuggets[name].seconds) for name in event.nuggets_of(run.updates[entry]))
@@ -160,13 +164,19 @@ def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStrea
 
 
 def update_block(key: str, update: str, text: str, at: float) -> Block:
-    """Return an update or push that came ``at`` so many seconds since 1970; its words are those that MSU counts."""
+    """Return the block of an update or push.
+
+    It came ``at`` so many seconds since 1970; its words are those that MSU counts.
+    """
     text = text.strip()
     return text_block(text, key=key, id=update, kind="update", words=text_words(text), at=at)
 
 
 def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:
-    """Return what the topics file says of each event of the collection: element -> its text."""
+    """Return the texts of each event's elements in the topics file.
+
+    By event, then by element.
+    """
     names = TopicNames(collection.topics, STREAM_TOPICS, where=path)
     words: dict[str, dict[str, str]] = {}
     for event in read_xml(path).children:
@@ -178,7 +188,7 @@ def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, 
 
 
 def _titles(path: Path, collection: EventCollection) -> dict[str, str]:
-    """Return what workers see of each event: its title, without one its query, without either its id."""
+    """Return the title of each event; else its query, else its id."""
     words = event_words(path, collection)
     words_by_event = {name: words.get(name, {}) for name in collection.topics}
     return {name: parts.get("title") or parts.get("query") or name for name, parts in words_by_event.items()}

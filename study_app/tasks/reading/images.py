@@ -1,4 +1,4 @@
-"""What a task with pictures needs: the topics, and each system's pictures of them, opened once to see that they can be shown."""
+"""Content of a task with pictures: topics, and each system's checked pictures."""
 
 import hashlib
 import io
@@ -10,7 +10,7 @@ from pathlib import Path
 from metrics.errors import Fault, FaultLog, join_names, pluralise
 from metrics.readers.images import GivenImage, read_images
 from metrics.readers.texts import AskedTopic, read_ranked_topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, Media, Side
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, collect_faults, source_files
@@ -21,7 +21,10 @@ from study_app.tasks.reading.pictures import check_bytes, read_picture, stripped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Images:
-    """One system's file, and its pictures: topic -> as the file names it, and as it is shown."""
+    """File of one system, and its pictures by topic.
+
+    As the file names them, and as they are displayed.
+    """
 
     path: Path
     given: Mapping[str, GivenImage]
@@ -29,17 +32,17 @@ class _Images:
 
 
 def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    """Read the files of one task; add faults to ``faults`` and return None then."""
     paths = collection_paths(task)
     asked = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if asked is None:
         return None
-    found = {
+    pictures = {
         name: collect_faults(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
         for name, path in task.systems.items()
     }
-    whole = {name: images for name, images in found.items() if images is not None}
-    if len(whole) < len(found):
+    whole = {name: images for name, images in pictures.items() if images is not None}
+    if len(whole) < len(pictures):
         return None
     if task.pairs_file is None:  # a couple that a file of pairs names on purpose is only warned of
         equal = list(_equal_pictures(asked, whole))
@@ -110,7 +113,10 @@ def _shown_bytes(listing: Path, written: str) -> bytes:
 
 
 def _equal_pictures(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[Fault]:
-    """Yield a fault for each system that shows of a topic what another before it shows: nobody could prefer either."""
+    """Yield a fault for each picture that another system shows of the same topic.
+
+    Nobody could prefer either.
+    """
     for topic in topics:
         first: dict[str, str] = {}
         for name, images in systems.items():
@@ -144,7 +150,7 @@ def _table(systems: Mapping[str, _Images]) -> bytes:
 
 
 def _notes(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[str]:
-    """Say of which topics a system has no picture, and which pictures nobody has described."""
+    """Return notes on topics without a picture, and on pictures without a text."""
     for name, images in systems.items():
         silent = [topic for topic in topics if topic not in images.media]
         if silent:

@@ -1,4 +1,4 @@
-"""A file of pictures, sounds or films that a line of another file names: found, measured and read, whatever it holds.
+"""Media files that a line of another file names: path, size and bytes.
 
 It lies in the folder of the file that names it, or below, also where it is a link. Its size is looked at before it is read. Its bytes are read
 again when the study is loaded, so that a study of thousands of files is checked in the memory of one.
@@ -59,13 +59,13 @@ def media_bytes(listing: Path, written: str, check: Callable[[int], None]) -> by
     MediaError
         Where it lies elsewhere, is not there, is no file, or cannot be read; and as ``check`` does.
     """
-    place = listing.parent.resolve()
+    folder = listing.parent.resolve()
     missing = MediaError("there is no such file", f"write its path as seen from the folder of {listing.name}")
     if "\0" in written:
         raise missing
     try:
-        path = (place / written).resolve()
-        if not path.is_relative_to(place):
+        path = (folder / written).resolve()
+        if not path.is_relative_to(folder):
             raise MediaError(
                 f"the file lies outside the folder of {listing.name}",
                 "copy it there, or below, and name it from there",
@@ -84,7 +84,7 @@ def media_bytes(listing: Path, written: str, check: Callable[[int], None]) -> by
 def media_reader(
     listing: Path, media: Media, read: Callable[[str], bytes], thing: str
 ) -> Callable[[], bytes]:
-    """Return what reads a file once more, for `TaskContent.media`.
+    """Return a function that reads a file again, for `TaskContent.media`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A picture as it is shown: PNG, JPEG or WebP, told by its first bytes, and without what its maker wrote into it.
+"""Pictures to display: PNG, JPEG or WebP without the maker's metadata.
 
 Nothing is encoded anew, so that people judge the pixels that a system made. Of the parts of a file those stay that say how it looks, its colour
 profile among them; texts, comments, EXIF, XMP, thumbnails, times and whatever follows the end are left out. Of EXIF a JPEG keeps which side is
@@ -21,14 +21,17 @@ from PIL import Image
 
 from study_app.tasks.reading.media_files import MediaError, check_size
 
-MOST_BYTES = 5_000_000
-"""Of a file."""
-MOST_PIXELS = 4_096
-"""Of each side."""
+MAX_BYTES = 5_000_000
+"""Largest file of a picture, in bytes."""
+MAX_PIXELS = 4_096
+"""Largest side of a picture, in pixels."""
 FORMS = "PNG, JPEG or WebP"
 SAVE = f"save it as {FORMS}"
 ORIENTATION = 0x0112
-"""The EXIF entry that says which side of a picture is up: 1 as it stands, 2 to 8 turned or mirrored, from 5 on with its sides swapped."""
+"""EXIF tag of the orientation.
+
+1 is upright; 2 to 8 are turned or mirrored, from 5 on with sides swapped.
+"""
 
 
 class PictureError(MediaError):
@@ -37,7 +40,7 @@ class PictureError(MediaError):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture ready to be shown; ``width`` and ``height`` are those in which it stands on a page."""
+    """Picture ready for display; ``width`` and ``height`` are those on a page."""
 
     content: bytes
     mime: str
@@ -51,17 +54,19 @@ class Picture:
 
 
 def is_picture(head: bytes) -> bool:
-    """Return whether a file that begins so is one of those that can be shown."""
+    """Return whether a file's first bytes are those of a displayable picture."""
     return _form_of(head) is not None
 
 
 def check_bytes(number: int) -> None:
     """Raise `MediaError` for a file of so many bytes if it is empty or too large."""
-    check_size(number, most=MOST_BYTES, thing="picture", smaller="save it smaller, or as JPEG or WebP")
+    check_size(number, most=MAX_BYTES, thing="picture", smaller="save it smaller, or as JPEG or WebP")
 
 
 def stripped(data: bytes) -> tuple[bytes, str, int]:
-    """Return a file's bytes without what its maker wrote into them, its form as Pillow names it, and its EXIF orientation.
+    """Return a file's bytes without metadata, its format, and its orientation.
+
+    The format as Pillow names it, the orientation as EXIF has it.
 
     Raises
     ------
@@ -81,7 +86,10 @@ def stripped(data: bytes) -> tuple[bytes, str, int]:
 
 
 def read_picture(data: bytes) -> Picture:
-    """Return a file's picture, decoded once to see that it can be; raises `MediaError` as `stripped` does, and where it is damaged."""
+    """Return the picture of a file, decoded once as a check.
+
+    Raises `MediaError` as `stripped` does, and where it is damaged.
+    """
     content, form, orientation = stripped(data)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -120,7 +128,7 @@ def _form_of(head: bytes) -> str | None:
 
 
 def _called(head: bytes) -> str:
-    """Return what a file is that is no picture of the three forms."""
+    """Return the format of a file that is no displayable picture, in words."""
     start = head[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"<svg", b"<?xml", b"<!")) and b"<svg" in head[:4_000]:
         return "an SVG, which can run scripts"
@@ -132,9 +140,9 @@ def _called(head: bytes) -> str:
 def _check_size(width: int, height: int) -> None:
     if not (width and height):
         raise _damaged()
-    if max(width, height) > MOST_PIXELS:
+    if max(width, height) > MAX_PIXELS:
         raise PictureError(
-            f"the picture has {width} x {height} pixels, and {MOST_PIXELS} a side are the most",
+            f"the picture has {width} x {height} pixels, and {MAX_PIXELS} a side are the most",
             "make it smaller",
         )
 
@@ -170,12 +178,15 @@ _PNG_PARTS = frozenset(
 
 
 def _png(data: bytes) -> tuple[bytes, int]:
-    """Return a PNG of the chunks that say how it looks (W3C PNG, third edition, 5 and 11)."""
-    kept, place = [data[:8]], 8
+    """Return a PNG of the chunks that determine its look.
+
+    W3C PNG, third edition, 5 and 11.
+    """
+    kept, offset = [data[:8]], 8
     while True:
-        length, name = struct.unpack_from(">I4s", data, place)
-        end = place + length + 12
-        body, check = data[place + 8 : end - 4], data[end - 4 : end]
+        length, name = struct.unpack_from(">I4s", data, offset)
+        end = offset + length + 12
+        body, check = data[offset + 8 : end - 4], data[end - 4 : end]
         if len(body) != length or zlib.crc32(body, zlib.crc32(name)) != int.from_bytes(check):
             raise _damaged()
         if name == b"acTL":
@@ -185,31 +196,37 @@ def _png(data: bytes) -> tuple[bytes, int]:
         if name == b"eXIf":
             _check_upright(body)
         if name in _PNG_PARTS:
-            kept.append(data[place:end])
+            kept.append(data[offset:end])
         if name == b"IEND":
             return b"".join(kept), 1
-        place = end
+        offset = end
 
 
 _MARKER = re.compile(rb"\xff+([\x01-\xcf\xd8-\xfe])")
-"""Of JPEG: neither a byte of data, which has 0 behind it, nor a restart in the middle of them."""
+"""Marker of a JPEG segment.
+
+Neither a byte of data, which has 0 behind it, nor a restart in the middle of them.
+"""
 _END, _SCAN, _FRAMES, _OTHER_TABLES = 0xD9, 0xDA, range(0xC0, 0xD0), {0xC4, 0xC8, 0xCC}
 _USUAL_FRAMES = {0xC0, 0xC1, 0xC2}
 _APPLICATIONS, _COMMENT, _JFIF, _EXIF, _COLOURS, _ADOBE = range(0xE0, 0xF0), 0xFE, 0xE0, 0xE1, 0xE2, 0xEE
 
 
 def _jpeg(data: bytes) -> tuple[bytes, int]:
-    """Return a JPEG of its first picture's segments (ITU T.81, B), and the EXIF orientation, which it keeps."""
-    kept, place, in_scan, orientation = list[bytes](), 2, False, 1
-    while match := _MARKER.search(data, place):
+    """Return a JPEG of its first picture's segments, and its orientation.
+
+    ITU T.81, B. The EXIF orientation is kept.
+    """
+    kept, offset, in_scan, orientation = list[bytes](), 2, False, 1
+    while match := _MARKER.search(data, offset):
         if in_scan:
-            kept.append(data[place : match.start()])
-        marker, place = match[1][0], match.end()
+            kept.append(data[offset : match.start()])
+        marker, offset = match[1][0], match.end()
         if marker == _END:
             upright = b"" if orientation == 1 else _segment(_EXIF, _turned(orientation))
             return b"".join([b"\xff\xd8", upright, *kept, b"\xff\xd9"]), orientation
-        (length,) = struct.unpack_from(">H", data, place)
-        body = data[place + 2 : place + length]
+        (length,) = struct.unpack_from(">H", data, offset)
+        body = data[offset + 2 : offset + length]
         if len(body) != length - 2:
             raise _damaged()
         if marker in _FRAMES and marker not in _OTHER_TABLES:
@@ -220,12 +237,15 @@ def _jpeg(data: bytes) -> tuple[bytes, int]:
         if marker == _EXIF and body.startswith(b"Exif\0\0"):
             orientation = _orientation(body)
         kept.extend(_segment(marker, part) for part in _jpeg_parts(marker, body))
-        in_scan, place = marker == _SCAN, place + length
+        in_scan, offset = marker == _SCAN, offset + length
     raise _damaged()
 
 
 def _jpeg_parts(marker: int, body: bytes) -> Iterator[bytes]:
-    """Yield what stays of a segment: of those of applications the ones by which a decoder finds the colours."""
+    """Yield the kept parts of a segment.
+
+    Of application segments, those by which a decoder finds the colours.
+    """
     if marker == _JFIF and body.startswith(b"JFIF\0"):
         yield body[:12] + b"\0\0"  # without the thumbnail
     elif marker == _ADOBE and body.startswith(b"Adobe"):
@@ -255,11 +275,11 @@ _MOTION, _METADATA = 0x02, 0x04 | 0x08
 def _webp(data: bytes) -> tuple[bytes, int]:
     """Return a WebP of the chunks that say how it looks (RFC 9649, 2)."""
     (size,) = struct.unpack_from("<I", data, 4)
-    kept, place, whole = list[bytes](), 12, size + 8
-    while place < whole:
-        name, length = struct.unpack_from("<4sI", data, place)
-        body = data[place + 8 : place + 8 + length]
-        if len(body) != length or place + 8 + length > whole:
+    kept, offset, whole = list[bytes](), 12, size + 8
+    while offset < whole:
+        name, length = struct.unpack_from("<4sI", data, offset)
+        body = data[offset + 8 : offset + 8 + length]
+        if len(body) != length or offset + 8 + length > whole:
             raise _damaged()
         if name in {b"ANIM", b"ANMF"} or (name == b"VP8X" and body[0] & _MOTION):
             raise _moves()
@@ -270,13 +290,16 @@ def _webp(data: bytes) -> tuple[bytes, int]:
         if name in _WEBP_PARTS:
             _check_webp_size(name, body)
             kept.append(name + struct.pack("<I", length) + body + b"\0" * (length % 2))
-        place += 8 + length + length % 2
+        offset += 8 + length + length % 2
     content = b"WEBP" + b"".join(kept)
     return b"RIFF" + struct.pack("<I", len(content)) + content, 1
 
 
 def _check_webp_size(name: bytes, body: bytes) -> None:
-    """Refuse a chunk that speaks of too many pixels: RFC 9649, 2.7; RFC 6386, 9.1; RFC 9649, 3.4."""
+    """Refuse a chunk with too many pixels.
+
+    RFC 9649, 2.7; RFC 6386, 9.1; RFC 9649, 3.4.
+    """
     if name == b"VP8X":
         _check_size(*(int.from_bytes(body[start : start + 3], "little") + 1 for start in (4, 7)))
     elif name == b"VP8 ":

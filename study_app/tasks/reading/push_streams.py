@@ -1,10 +1,10 @@
-"""What a task with push streams needs: the interest profiles, what each system pushed ready to show, and its cells.
+"""Content of a task with push streams: profiles, displayable pushes, and cells.
 
 A push stands on the UTC day on which it was pushed, whenever its tweet was posted. What cannot be shown is left out and
 counted: a push outside the days, and one without a text. The cells are those of `metrics.push.contingency`, under both
 conventions, and know nothing of texts.
 
-A collection is push judgments, or events made into them: Temporal Summarization is converted by `metrics.readers.push`, an update is
+A collection is push judgments, or events made into them: Temporal Summarization is converted by `metrics.push.conversion`, an update is
 a push, a nugget a cluster, the days are the UTC days of the event.
 """
 
@@ -21,14 +21,15 @@ import numpy as np
 from metrics.errors import Fault, FaultLog, input_fault
 from metrics.events import EventCollection
 from metrics.push.contingency import cell_totals
+from metrics.push.conversion import push_from_events, push_run_from_updates
 from metrics.push.days import count_pushes
 from metrics.push.measures import CONVENTIONS
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, days_between
-from metrics.readers.push import push_from_events, push_run_from_updates, read_push_collection, read_push_run
+from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import InterestProfile, read_profiles, read_texts
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import EventFiles, TaskContent, TopicContent, collect_faults, source_files
@@ -36,7 +37,10 @@ from study_app.tasks.reading.event_streams import event_words, update_block
 from study_app.tasks.stream_pairs import StreamPairs
 
 LONG_STREAM = 200
-"""So many notifications of one profile are read at a stretch; the tracks allow ten a day, for ten days."""
+"""Most notifications of a profile before a note is printed.
+
+The tracks allow ten a day, for ten days.
+"""
 
 STRANGE, NO_PROFILE = "about topics that are not judged", "about topics without a profile"
 OTHER_DAY, NO_TEXT = "on other days", "without a text"
@@ -45,7 +49,7 @@ OTHER_DAY, NO_TEXT = "on other days", "without a text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownProfile:
-    """What workers see of an interest: a few words, and what was wanted, None where nothing says so."""
+    """Profile as workers see it: title, and description if any."""
 
     title: str
     description: str | None
@@ -77,7 +81,7 @@ class PushSource:
 
 
 def read_push_source(folder: Path, task: StreamPairs, faults: list[Fault]) -> PushSource | None:
-    """Read the collection of a task; adds what is wrong with it to ``faults`` and returns None then."""
+    """Read the collection of a task; add faults to ``faults``, return None then."""
     names = collection_paths(task)
     paths = {kind: folder / name for kind, name in names.items()}
     if isinstance(task.collection, EventFiles):
@@ -111,7 +115,7 @@ def _from_pushes(
 def _profiles(
     path: Path, judged: PushCollection, written: Mapping[str, InterestProfile]
 ) -> dict[str, ShownProfile]:
-    """Return the profiles that were judged, by the names that the judgments have for them."""
+    """Return the judged profiles, under their names in the judgments."""
     names, log = TopicNames(judged.days, STREAM_TOPICS, where=path), FaultLog(path)
     profiles: dict[str, ShownProfile] = {}
     for topic, profile in written.items():
@@ -145,7 +149,10 @@ def _from_events(paths: Mapping[str, Path], names: Mapping[str, str]) -> PushSou
 
 
 def _event_profile(topic: str, words: Mapping[str, str]) -> ShownProfile:
-    """Take title and description; a description that is only an address says nothing to a reader."""
+    """Return the profile of title and description.
+
+    A description that is only an address is dropped, since readers learn nothing from it.
+    """
     description = words.get("description", "")
     is_address = "://" in description and " " not in description
     return ShownProfile(
@@ -161,7 +168,10 @@ def _update_text(events: EventCollection, topic: str, update: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Streams:
-    """One run's streams: topic -> pushes ready to show, and one line for each kind of push that is not shown."""
+    """Streams of one run: displayable pushes by topic, and notes on the others.
+
+    There is one line for each kind of push that is not displayed.
+    """
 
     run: PushRun
     pushes: Mapping[str, list[Block]]
@@ -169,7 +179,7 @@ class _Streams:
 
 
 def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    """Read the files of one task; add faults to ``faults`` and return None then."""
     source = read_push_source(folder, task, faults)
     if source is None:
         return None
@@ -177,7 +187,7 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
         collect_faults(faults, partial(_streams, folder / path, name, source))
         for name, path in task.systems.items()
     ]
-    streams = [one for one in read if one is not None]
+    streams = [run_streams for run_streams in read if run_streams is not None]
     if len(streams) < len(read):
         return None
     pool = push_pool(source.judged)
@@ -187,17 +197,24 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
         systems=source_files(folder, task.systems),
         topics=_topics(source, pool),
         sides={
-            (topic, one.run.name): Side(tuple(one.pushes[topic]))
+            (topic, run_streams.run.name): Side(tuple(run_streams.pushes[topic]))
             for topic in source.profiles
-            for one in streams
+            for run_streams in streams
         },
-        tables={"push_cells": _push_cells(pool, list(source.profiles), [one.run for one in streams])},
-        notes=(*source.notes, *(note for one in streams for note in one.notes)),
+        tables={
+            "push_cells": _push_cells(
+                pool, list(source.profiles), [run_streams.run for run_streams in streams]
+            )
+        },
+        notes=(*source.notes, *(note for run_streams in streams for note in run_streams.notes)),
     )
 
 
 def _topics(source: PushSource, pool: PushPool) -> tuple[TopicContent, ...]:
-    """Return the profiles with their days, and which of these had nothing relevant in the pool."""
+    """Return the profiles with their days.
+
+    A silent day has nothing relevant in the pool.
+    """
     silent = {(pool.topics[pool.row_topic[row]], pool.days[row]) for row in np.flatnonzero(~pool.has_cluster)}
     return tuple(
         TopicContent(
@@ -237,7 +254,10 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
 
 
 def _sorted_out(run: PushRun, source: PushSource) -> tuple[dict[str, list[Block]], dict[str, list[str]]]:
-    """Return what is shown of each topic, and for each reason what is not, both in the order of time."""
+    """Return the displayed pushes of each topic, and the omitted ones by reason.
+
+    Both are in the order of time.
+    """
     names = TopicNames(source.judged.days, STREAM_TOPICS, where=run.name)
     topic_of = {written: names.find(written) for written in set(run.topics)}
     days = {topic: frozenset(of_topic) for topic, of_topic in source.judged.days.items()}
@@ -260,7 +280,7 @@ def _sorted_out(run: PushRun, source: PushSource) -> tuple[dict[str, list[Block]
 
 
 def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Say that nobody will read all of some streams through."""
+    """Return a note on streams too long to read through."""
     longest = max(pushes, key=lambda topic: len(pushes[topic]))
     long = sum(len(of_topic) > LONG_STREAM for of_topic in pushes.values())
     message = f"{name}: nobody reads more than {LONG_STREAM} notifications on a page through; {long} of {len(pushes)} streams"
@@ -268,12 +288,15 @@ def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> lis
 
 
 def _reason(reason: str, examples: Sequence[str]) -> str:
-    """Say why some pushes are not shown: how many, and the first in the order of time."""
+    """Return a note on omitted pushes: their number, and the first of them."""
     return f"{len(examples)} {reason} ({examples[0]}{', ...' if len(set(examples)) > 1 else ''})"
 
 
 def _day(seconds: int) -> str:
-    """Return the UTC day of a time, ``YYYYMMDD``; that of a time beyond the calendar is empty."""
+    """Return the UTC day of a time, ``YYYYMMDD``.
+
+    Empty beyond the calendar.
+    """
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d}"
     except (OverflowError, OSError, ValueError):
@@ -281,7 +304,10 @@ def _day(seconds: int) -> str:
 
 
 def _push_cells(pool: PushPool, topics: Sequence[str], runs: Sequence[PushRun]) -> bytes:
-    """Return the cells of every run and topic under each convention as Parquet; a row stands for all pairs of its stream."""
+    """Return the cells of every run and topic as Parquet.
+
+    Under each convention; a row stands for all pairs of its stream.
+    """
     import pandas as pd  # noqa: PLC0415 - slow to import, and only `load` needs it
 
     rows = []

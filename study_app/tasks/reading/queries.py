@@ -1,4 +1,4 @@
-"""What a task with queries needs: the collection, and its systems' two-layered summaries ready to show."""
+"""Content of a task with queries: collection, and displayable summaries."""
 
 import io
 from pathlib import Path
@@ -16,7 +16,7 @@ from study_app.tasks.content import TaskContent, TopicContent, source_files
 def read_summary_content(
     folder: Path, task: TaskEntry, faults: list[Fault], *, rated: bool = False
 ) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then.
+    """Read the files of one task; add faults to ``faults`` and return None then.
 
     ``rated``: the iUnits are shown one by one, so each query takes them along.
     """
@@ -64,8 +64,11 @@ def _run(path: Path, collection: Collection, name: str, faults: list[Fault]) -> 
 
 
 def shown_summary(query: Query, summary: Summary) -> Side:
-    """Return a summary with its texts: ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it."""
-    return Side(tuple(_block(query, summary, place, element) for place, element in enumerate(summary.first)))
+    """Return a summary with its texts as a side.
+
+    ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it.
+    """
+    return Side(tuple(_block(query, summary, index, element) for index, element in enumerate(summary.first)))
 
 
 def _block(query: Query, summary: Summary, place: int, element: Element) -> Block:

@@ -1,4 +1,4 @@
-"""What a task with ranked lists needs: the queries, with time windows where there are any, and each system's list ready to show.
+"""Content of a task with ranked lists: queries, windows, displayable lists.
 
 The queries are those of the topics file that are judged, without judgments all of them, in its order. Of a run's ranking the first ``depth`` entries are shown,
 so that people judge what a measure at that depth scores; an entry without a text is left out and counted, and nothing from
@@ -23,7 +23,7 @@ from study_app.tasks.ranked_pairs import RankedPairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Collection:
-    """The files of a collection as read: queries in words, documents in words, judgments and windows, None where there are none."""
+    """Texts of queries and documents, with judgments and windows if any."""
 
     asked: Mapping[str, AskedTopic]
     texts: Mapping[str, DocumentText]
@@ -32,17 +32,17 @@ class _Collection:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The topics as the judgments name them, without judgments as the topics file does."""
+        """Topics as the judgments name them, or else the topics file."""
         return tuple(self.asked if self.judged is None else self.judged.grades)
 
     def has_text(self, document: str) -> bool:
-        """Say whether there is anything to show of a document."""
+        """Return whether a document has a text or a title to display."""
         document_text = self.texts.get(document)
         return document_text is not None and bool(document_text.title or document_text.text)
 
 
 def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    """Read the files of one task; add faults to ``faults`` and return None then."""
     names = collection_paths(task)
     collection = _collection({kind: folder / path for kind, path in names.items()}, faults)
     if collection is None:
@@ -98,7 +98,10 @@ def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection |
 
 
 def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
-    """Return the queries to show, each with the windows in which something relevant lies, in the order of their names."""
+    """Return the queries to display, sorted by name.
+
+    Each has the windows with relevant documents.
+    """
     log, names = FaultLog(path), frozenset(collection.names)
     topics = tuple(
         TopicContent(id=name, text=topic.text, detail=_detail(name, topic, collection))
@@ -113,7 +116,7 @@ def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
 
 
 def _detail(name: str, topic: AskedTopic, collection: _Collection) -> dict[str, Any] | None:
-    """Return what the page says of time; None where documents have no windows."""
+    """Return the times for the page; None where documents have no windows."""
     judged, windows = collection.judged, collection.windows
     if windows is None:
         return None
@@ -123,7 +126,10 @@ def _detail(name: str, topic: AskedTopic, collection: _Collection) -> dict[str, 
 
 
 def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
-    """Read a run; one of which nothing at all can be shown is surely of another collection."""
+    """Read a run; refuse one of which nothing can be displayed.
+
+    It surely belongs to another collection.
+    """
     run = read_ranked_run(path, collection.names, name=name)
     if not any(collection.has_text(document) for ranking in run.rankings.values() for document in ranking):
         raise input_fault(
@@ -136,18 +142,21 @@ def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
 
 
 def _side(ranking: tuple[str, ...], collection: _Collection) -> Side:
-    """Return the entries of a list that have a text, the best first: ``r1`` is the one at the top."""
+    """Return the entries of a list that have a text, the best first.
+
+    ``r1`` is the one at the top.
+    """
     return Side(
         tuple(
             text_block(
                 collection.texts[document].text,
-                key=f"r{place}",
+                key=f"r{rank}",
                 id=document,
                 kind="link",
                 title=collection.texts[document].title,
                 window=(collection.windows or {}).get(document),
             )
-            for place, document in enumerate(filter(collection.has_text, ranking), start=1)
+            for rank, document in enumerate(filter(collection.has_text, ranking), start=1)
         )
     )
 
@@ -155,7 +164,7 @@ def _side(ranking: tuple[str, ...], collection: _Collection) -> Side:
 def _notes_of_topics(
     names: Mapping[str, str], collection: _Collection, topics: tuple[TopicContent, ...]
 ) -> list[str]:
-    """Say which queries are in one file only."""
+    """Return notes on queries that are in one file only."""
     if collection.judged is None:
         return []
     asked, judged = collection.asked, collection.judged.grades
@@ -179,7 +188,7 @@ def _notes_of_topics(
 
 
 def _notes_of_run(run: RankedRun, topics: list[str], collection: _Collection, depth: int) -> list[str]:
-    """Say what of a run's lists cannot be shown, and how much is shown without a window."""
+    """Return notes on entries of a run without a text or without a window."""
     notes = []
     shown: list[str] = []
     for topic in topics:

@@ -1,4 +1,4 @@
-"""What stands beside the pages of workers: their pictures and sounds, the events of a page, and whether the server is well.
+"""Routes beside the pages of workers: media, events, and health.
 
 /e/TOKEN takes what happened in a page, in numbered batches. /m/SHA256: a picture or sound of a page. /healthz: the process answers, and by which address it believes to be
 asked. /readyz: it can also write into its database. /.well-known/security.txt: where to report a weakness.
@@ -23,20 +23,23 @@ from study_app.web.serving import message_response, note_worker, server
 
 blueprint = Blueprint("beside", __name__)
 GOOD_DAYS = 180
-"""So long may be relied on what security.txt says; it is made anew with every request."""
+"""Days for which security.txt is valid; it is made anew with each request."""
 YEAR_SECONDS = 365 * 86_400
 """So long a browser keeps a picture or sound without asking again."""
 
 
 @blueprint.get("/healthz")
 def healthy() -> Response:
-    """Say that the process answers, and how the links look that it shows whoever asks by this address."""
+    """Return that the process answers, and the form of its links.
+
+    The links are as displayed to somebody who asks by this address.
+    """
     return jsonify(status="ok", standing_link=home("TOKEN"))
 
 
 @blueprint.get("/readyz")
 def ready() -> tuple[Response, int]:
-    """Say whether the database takes what is written; on a full disk it still reads."""
+    """Return whether the database accepts writes; on a full disk it still reads."""
     try:
         with transaction(server().database, write=True) as session:
             session.execute(update(LoadedStudy).values(name=LoadedStudy.name))
@@ -47,7 +50,7 @@ def ready() -> tuple[Response, int]:
 
 @blueprint.get("/.well-known/security.txt")
 def security_contact() -> Response:
-    """Say where to report a weakness (RFC 9116), where whoever serves said so."""
+    """Return the contact for reports of weaknesses (RFC 9116), if any."""
     app = server()
     if app.contact is None:
         return message_response("not_found", status=404)
@@ -58,11 +61,14 @@ def security_contact() -> Response:
 
 @blueprint.get("/m/<sha256>")
 def media(sha256: str) -> Response:
-    """Return a picture, sound or film of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
-    found = server().media.read(sha256)
-    if found is None:
+    """Return a picture, sound or film of a loaded study.
+
+    Its address is the hash of its bytes, so a browser asks for it once.
+    """
+    stored = server().media.read(sha256)
+    if stored is None:
         return message_response("not_found", status=404)
-    mime, content = found
+    mime, content = stored
     body = wrap_file(request.environ, BytesIO(content))  # `send_file` would make a copy of the bytes
     response = Response(body, mimetype=mime, direct_passthrough=True)
     response.content_length = len(content)

@@ -34,7 +34,7 @@ ANSWERED = {"pair", "rate", "vote", "questions"}
 """Kinds of steps with a form that is an answer."""
 
 NUMBERED = {"pair", "rate"}
-"""Kinds of steps of which a slot has several."""
+"""Kinds of steps that a slot has several of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,16 +65,18 @@ def stream(token: str, task: int, query: int) -> Response:
         relax_headers(frame_hosts=frame_hosts(progress.plan.entry))
         if step not in open_steps(progress.state):
             return to_step(token, current_step(progress.state))
-        one = service.followed(session, app.plans, progress, step)
-        if one.follow.ends_at <= now:
+        follow = service.followed(session, app.plans, progress, step)
+        if follow.follow.ends_at <= now:
             return to_step(token, Step("away", task, query))
         key = app.new_token(PAGE_KEY_LETTERS)
         below = request.args.get("below", type=int)
-        served = service.open_view(session, one, key=key, entry=arrival_source(now=now), below=below, now=now)
-        look = PageRequest(
+        served = service.open_view(
+            session, follow, key=key, entry=arrival_source(now=now), below=below, now=now
+        )
+        page_request = PageRequest(
             session=session, plans=app.plans, here=progress, step=step, now=now, home=home(token)
         )
-        page = stream_page(look, one, served)
+        page = stream_page(page_request, follow, served)
     signed = app.signer.page_token(
         PageToken(worker=worker, key=key, step=step.path, showing=None, served_at=now)
     )
@@ -94,11 +96,11 @@ def post_stream(token: str, task: int, query: int) -> Response:
     def act(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
         app = server()
         now = app.now()
-        one = service.followed(session, app.plans, progress, step)
-        view = service.send_read(session, one, page=page.key, keys=request.form.getlist("read"), now=now)
+        follow = service.followed(session, app.plans, progress, step)
+        view = service.send_read(session, follow, page=page.key, keys=request.form.getlist("read"), now=now)
         if below is not None:
             return NextStep(step, f"below={below}")
-        asks = view is not None and asking.ask(session, progress, step, one, view, now=now)
+        asks = view is not None and asking.ask(session, progress, step, follow, view, now=now)
         return NextStep(Step("useful" if asks else "away", task, query))
 
     return submit_step(token, step, act)

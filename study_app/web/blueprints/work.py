@@ -142,7 +142,7 @@ def post_vote(token: str, task: int, query: int) -> Response:
         ticked = set(request.form.getlist("intent", type=int))
         if not ticked <= set(range(1, len(intents) + 1)) or bool(ticked) == ("none" in request.form):
             return "vote.tick_or_none"
-        names = [name for place, (name, _) in enumerate(intents, start=1) if place in ticked]
+        names = [name for position, (name, _) in enumerate(intents, start=1) if position in ticked]
         answers.vote(session, slot, names, page, now=server().now())
         return None
 

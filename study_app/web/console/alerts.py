@@ -15,11 +15,17 @@ from study_app.store.models import Assignment, PageLoad, Slot, StoredEvent, Work
 from study_app.store.study_cache import CachedStudy
 
 RECENT = timedelta(minutes=15)
-"""A sign of life no older than this means that a worker is here, and that a page sends its log."""
+"""Age of the last activity below which a worker is here, and logs arrive."""
 MIN_CONCERNED = 3
-"""Fewest workers that an alert about logs is about: one page without a log may be a browser that blocks it."""
+"""Fewest workers of an alert about logs.
+
+One page without a log may be a browser that blocks it.
+"""
 MAX_FAILING = 0.25
-"""Largest share of workers who fail a quality check without an alert, of at least `MIN_JUDGED`."""
+"""Largest share of failures of a quality check without an alert.
+
+Of at least `MIN_JUDGED` workers.
+"""
 MIN_JUDGED = 10
 OLD_BACKUP = timedelta(days=1)
 
@@ -35,7 +41,7 @@ class Alert:
 def find_alerts(
     session: Session, study: CachedStudy, progress: StudyProgress, *, free_bytes: int | None, now: datetime
 ) -> tuple[Alert, ...]:
-    """Return what is wrong now, the worst first.
+    """Return the current alerts, the worst first.
 
     Parameters
     ----------
@@ -141,7 +147,9 @@ def _full(study: CachedStudy, tasks: Sequence[TaskProgress]) -> Iterator[Alert]:
         for task, progress in zip(study.tasks, tasks, strict=True)
         if task.opens_study
     ]
-    full, others = (" and ".join(name for name, full in names if full is wanted) for wanted in (True, False))
+    full, others = (
+        " and ".join(name for name, full in names if full is is_full) for is_full in (True, False)
+    )
     if full and others:
         yield Alert(
             what=f"Full: {full}. People who come now do only {others}, for the same pay.",

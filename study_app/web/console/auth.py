@@ -110,7 +110,7 @@ class ConsoleRequest:
         return f"/r/{self.study.name}/{path}"
 
     def note(self, detail: str) -> None:
-        """Say in the audit, and on the page that follows, what exactly was done."""
+        """Add an action to the audit and to the page that follows."""
         if self.entry is None:
             raise RuntimeError("only a view under manager_required or download writes into the audit")
         describe(self.session, self.entry, detail)

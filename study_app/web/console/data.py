@@ -30,7 +30,10 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; sandbox"
 )
-"""Content security policy of the report: it has no script, and nothing of the console is for it."""
+"""Content security policy of the report, which has no script.
+
+Nothing of the console is open to it.
+"""
 FORMATS = ("csv", "parquet")
 
 
@@ -155,7 +158,7 @@ def _start(job: int, folder: NewJobFolder) -> None:
 @blueprint.get("/r/<study>/data/jobs/<int:number>")
 @viewer_required
 def job(console_request: ConsoleRequest, number: int) -> Response:
-    """Show how far a job is, and how it ended."""
+    """Show the progress or the outcome of a job."""
     row = jobs.job_of(console_request.session, console_request.study.id, number)
     if row is None:
         raise NotFound

@@ -16,12 +16,12 @@ from study_app.store.models import Assignment, Judgment, PageLoad, Showing, Slot
 from study_app.store.study_cache import CachedStudy
 
 MIN_COMPUTER_PIXELS = 600
-"""A window of which one side is shorter is a phone's."""
+"""Smallest side of a computer's window; a phone's has a shorter one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastTask:
-    """Last task of which a worker has slots, and how many of these are done."""
+    """Last task with slots of a worker, and the number of finished ones."""
 
     number: int
     name: str
@@ -140,4 +140,4 @@ FACTS: Mapping[str, Fact] = {
     "window": lambda session, _study, workers, _: windows(session, workers),
     "gaps": lambda session, _study, workers, _: log_gaps(session, workers),
 }
-"""Facts by name; a worker of whom there is nothing to say is in no answer."""
+"""Facts by name; a worker without one is missing from its answer."""

@@ -158,7 +158,7 @@ def _number(text: str, name: str) -> int:
 
 
 def planned_workers(study: CachedStudy) -> int | None:
-    """Return how many workers fill the study as it is now; None without a limit.
+    """Return the number of workers that fill the study; None without a limit.
 
     It counts workers who are let in for any task, as `study_app.estimate` does.
     """
@@ -168,7 +168,7 @@ def planned_workers(study: CachedStudy) -> int | None:
 
 
 def workers_for(task: CachedTask, limit: int | None) -> int | None:
-    """Return how many workers fill the open topics of a task with some limit."""
+    """Return the number of workers that fill the open topics at a limit."""
     topics = [topic for topic in task.topics if not topic.is_closed]
     places = sum(len(topic.units) for topic in topics) if task.kind.has_units else len(topics)
     return workers_to_fill(places, limit, task.wanted) if places else 0
@@ -291,7 +291,7 @@ def _at_work(session: Session, topic: CachedTopic, *, now: datetime) -> int:
 
 
 def _open_after(session: Session, task: CachedTask, topic: CachedTopic, *, now: datetime) -> int:
-    """Return how many topics of a task have room when one is closed."""
+    """Return the number of topics with places after one is closed."""
     if not task.kind.has_units:
         return len(open_topics(session, task, besides={topic.id}, now=now))
     units = open_units(session, task, besides=topic.units, now=now)
@@ -359,7 +359,7 @@ def extend_days(
 
 
 def _count_follows(session: Session, task: CachedTask, *, now: datetime) -> tuple[int, int]:
-    """Return how many streams' days are over, and how many are followed now."""
+    """Return the numbers of finished and of running follows."""
     over, following = session.execute(
         select(func.count().filter(Follow.ends_at <= now), func.count().filter(Follow.ends_at > now))
         .select_from(Follow)

@@ -53,7 +53,7 @@ def _task(console_request: ConsoleRequest) -> CachedTask:
 @blueprint.get("/r/<study>/material/results")
 @viewer_required
 def results(console_request: ConsoleRequest) -> Response:
-    """Say what opening the results means; it shows none."""
+    """Explain what opening the results means, without showing any."""
     views = results_views(console_request.session, console_request.study.id)
     return page("console/results.html", console_request, votes=None, views=views)
 

@@ -1,4 +1,4 @@
-"""Overview of a study, the first page of its console; and the pause.
+"""Overview page of a study's console, and the pause.
 
 Its snapshot of the study is kept for some seconds, so that open consoles share it; each process keeps its own. On a busy server, where
 a snapshot takes long, it is kept longer: workers come first.
@@ -27,7 +27,10 @@ from study_app.web.serving import server
 SNAPSHOTS = "prefcal_snapshots"
 MIN_LIFETIME, MAX_LIFETIME = timedelta(seconds=4), timedelta(minutes=1)
 LIFETIME_FACTOR = 100
-"""A snapshot is kept this many times as long as it took: it takes a hundredth of a process's time at the most."""
+"""Lifetime of a snapshot, as a multiple of the time to make it.
+
+So it takes a hundredth of a process's time at most.
+"""
 blueprint = Blueprint("overview", __name__)
 
 
@@ -102,7 +105,7 @@ class SnapshotCache:
 @blueprint.get("/r/<study>/")
 @viewer_required
 def overview(console_request: ConsoleRequest) -> Response:
-    """Show how far a study is, and what is wrong with it."""
+    """Show the progress of a study, and its alerts."""
     snapshots: SnapshotCache = current_app.extensions[SNAPSHOTS]
     snapshot = snapshots.get(
         console_request.session,
@@ -129,7 +132,7 @@ def overview(console_request: ConsoleRequest) -> Response:
 @blueprint.post("/r/<study>/pause")
 @manager_required("pause")
 def post_pause(console_request: ConsoleRequest) -> Response:
-    """Pause: nobody new is let in from now on; whoever has begun goes on."""
+    """Pause the study for new workers; those who have begun go on."""
     if not pause(console_request.session, _stored_study(console_request), now=console_request.now):
         raise RefusedAction("The study is paused already.", 409)
     console_request.note("nobody new is let in; whoever has begun goes on")
@@ -139,7 +142,7 @@ def post_pause(console_request: ConsoleRequest) -> Response:
 @blueprint.post("/r/<study>/resume")
 @manager_required("resume")
 def post_resume(console_request: ConsoleRequest) -> Response:
-    """Let new workers in again."""
+    """Open the study to new workers again."""
     if not resume(console_request.session, _stored_study(console_request)):
         raise RefusedAction("The study is not paused.", 409)
     console_request.note("new workers are let in again")

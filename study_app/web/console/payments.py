@@ -70,7 +70,7 @@ class PaymentState:
     read_at: datetime | None
 
     def on_list(self, name: str) -> int:
-        """Return how many are on a list."""
+        """Return the number of workers on a list."""
         return sum(self.counts.get(state, 0) for state in LISTS[name].states)
 
 
@@ -211,7 +211,7 @@ def mark_paid(session: Session, study_id: int, name: str, *, now: datetime) -> i
 
 
 def _finding() -> ColumnElement[str]:
-    """Return what is advised of a submission now."""
+    """Return the advice on a submission."""
     marked = PlatformRecord.marked_paid_at.is_not(None) & (PlatformRecord.finding != "paid")
     return case((marked, "marked_paid"), else_=PlatformRecord.finding)
 

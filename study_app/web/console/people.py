@@ -33,7 +33,10 @@ blueprint = Blueprint("people", __name__)
 ROWS = 50
 """Rows of a page."""
 MAX_NAMED = 100
-"""Most workers that are named in a statement; for more the whole study is asked about, which costs a database less."""
+"""Most workers named in a statement.
+
+For more, the whole study is queried, which costs a database less.
+"""
 AT_WORK = timedelta(minutes=10)
 """A worker without a sign of life for longer is away."""
 
@@ -181,7 +184,7 @@ class PeopleQuery:
 
 
 def _people_query() -> PeopleQuery:
-    """Return what the address of this request asks; unknown values count as absent."""
+    """Parse the query of this request; unknown values count as absent."""
     show, sort = request.args.get("show", ""), request.args.get("sort", "")
     return PeopleQuery(
         show=show if show in FILTERS else "all",
@@ -255,7 +258,7 @@ CSV: Mapping[str, Callable[[PersonRow], Any]] = {
 
 
 def _hour(time: datetime) -> str:
-    """Format a time rounded down to the hour, so that it identifies nobody."""
+    """Format a time rounded down to the hour, for privacy."""
     return time.replace(minute=0, second=0, microsecond=0).isoformat(timespec="milliseconds")
 
 

@@ -186,7 +186,7 @@ def framed(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> 
 @viewer_required
 @replayed
 def moments(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> Response:
-    """Return what changes on the screen at each moment, as JSON for the slider."""
+    """Return the changes of the screen at each moment, as JSON for the slider."""
     story = story_of(console_request.session, past)
     return jsonify(
         moments=[_change(moment) for moment in story.moments()],
@@ -244,7 +244,7 @@ def story_of(session: Session, page: PastPage) -> PageStory:
 def page_then(
     session: Session, plans: StudyCache, past: PastPage
 ) -> tuple[AnyPage | StreamPage, tuple[int, int] | None]:
-    """Return what a page showed, and which part of the study it was (see `part_of`)."""
+    """Return the content of a page, and its part of the study (see `part_of`)."""
     progress = load_progress(session, plans, past.worker, now=past.served_at)
     request_then = PageRequest(
         session=session,
@@ -276,7 +276,7 @@ def _served(session: Session, stream: FollowedStream, past: PastPage) -> ServedP
 
 
 def _change(moment: ScreenMoment) -> Mapping[str, object]:
-    """Return what changes at a moment."""
+    """Return the changes at a moment."""
     change: dict[str, object] = {"at": moment.at_ms, "words": moment_words(moment)}
     if moment.changed:
         change["shown"] = {" ".join(item): share for item, share in moment.changed.items()}

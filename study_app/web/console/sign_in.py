@@ -1,4 +1,4 @@
-"""Signing in to the researcher's console and out of it; and tries of wrong keys.
+"""Sign-in and sign-out of the researcher's console, and limits on wrong keys.
 
 Wrong tries are counted by this process alone, and forgotten with it. A right key is never refused: where a proxy hides who asks, a
 stranger could else keep the researcher out.
@@ -108,7 +108,7 @@ def post_sign_in(study: str) -> Response:
 
 @blueprint.post("/r/<study>/sign-out")
 def post_sign_out(study: str) -> Response:
-    """End the session, here and for whoever has its cookie."""
+    """End the session for everybody who has its cookie."""
     app, token = server(), own_token()
     with transaction(app.database, write=True) as session:
         known = authenticate(session, study)

@@ -20,10 +20,16 @@ from study_app.store.study_cache import CachedStudy
 from study_app.web.console.limits import planned_workers
 
 MIN_CONSENTED = 3
-"""Fewest people who consented within a window for a rate; with fewer a longer window is used."""
+"""Fewest people who consented within a window for a rate.
+
+With fewer a longer window is used.
+"""
 WINDOWS = (timedelta(hours=1), timedelta(days=1))
 SHORTEST = WINDOWS[0]
-"""Below this, show the count and no rate: many come in the first minutes."""
+"""Shortest window with a rate; below it, the count is displayed.
+
+Many come in the first minutes.
+"""
 MIN_FOR_QUARTILES = 4
 CURVE_STEPS = 60
 

@@ -42,7 +42,10 @@ from study_app.store.task_models import (
 EVENT_GROUPS = {"all": "everything", "stage": "stages", "answer": "answers", "page": "pages"}
 """Groups of events in words."""
 SHOW_SYSTEMS = frozenset({"pair", "stream", "useful"})
-"""Kinds of steps whose pages show what systems made: who knows a system's runs sees which one it is."""
+"""Kinds of steps whose pages show systems' output.
+
+Whoever knows a system's runs can recognise it there.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

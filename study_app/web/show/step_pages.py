@@ -1,4 +1,4 @@
-"""Pages of a worker's steps as values, the last steps (finish, stop, and the codes) among them."""
+"""Pages of a worker's steps as values, up to the finish, stop and code pages."""
 
 import math
 from collections.abc import Callable
@@ -52,9 +52,9 @@ TEXTS = {
     "failed_checks": "stopped.failed_checks",
     "partial": "stopped.partial",
 }
-"""How a worker's part ended -> key of what is said about it."""
+"""Key of the text about an end, by the way in which a worker's part ended."""
 NOTHING = {"partial": "stopped.nothing"}
-"""The same for those who have answered nothing, where that is said."""
+"""Key of the text about an end for workers without answers, where it differs."""
 AnyPage = (
     AwayPage
     | ChoosePage
@@ -89,7 +89,9 @@ def stop_page(page_request: PageRequest) -> StopPage:
 
 
 def end_page(progress: WorkerProgress, due: DueCode, *, just: bool) -> EndPage:
-    """Return the page with the code; ``just``: the worker finished with the form before.
+    """Return the page with the code.
+
+    ``just``: the worker finished with the form before.
 
     A worker who ended early reads why before going back. One who withdrew keeps the code of the work that was done.
     """
@@ -110,7 +112,9 @@ def end_page(progress: WorkerProgress, due: DueCode, *, just: bool) -> EndPage:
 
 
 def message_page(page_request: PageRequest) -> MessagePage:
-    """Return a page that only says something: the study is full, or the worker has withdrawn.
+    """Return a page with a message only.
+
+    Such as that the study is full, or that the worker has withdrawn.
 
     A worker who has begun and finds the study full is offered to stop, which gives the code for a part of the work; one who
     has not is told to return the place on the platform.
@@ -126,7 +130,7 @@ def message_page(page_request: PageRequest) -> MessagePage:
 
 
 def page_of(page_request: PageRequest) -> AnyPage:
-    """Return what the step's page shows."""
+    """Return the content of a step's page."""
     return PAGES[page_request.step.kind](page_request)
 
 
@@ -156,16 +160,20 @@ def consent_paragraphs(text: str) -> tuple[str, ...]:
 
 
 def choose_page(page_request: PageRequest) -> ChoosePage:
-    """Return the list of queries; only what can be taken is on it, under numbers that never change."""
+    """Return the list of available queries, under fixed numbers."""
     progress, task = page_request.here, page_request.here.task(page_request.step)
-    held = [slot.topic_id for slot in progress.slots[task.number]]
+    topic_ids = [slot.topic_id for slot in progress.slots[task.number]]
     may_take = progress.state.tasks[task.number - 1].wants_slot
-    free = open_topics(page_request.session, task, besides=held, now=page_request.now) if may_take else set()
+    free = (
+        open_topics(page_request.session, task, besides=topic_ids, now=page_request.now)
+        if may_take
+        else set()
+    )
     numbered = enumerate(listed_topics(progress, task), start=1)
     return ChoosePage(
         language=page_request.language,
         offered=tuple((number, topic.text) for number, topic in numbered if topic.id in free),
-        taken=task.topic(held[-1]).text if held and not may_take else None,
+        taken=task.topic(topic_ids[-1]).text if topic_ids and not may_take else None,
         searches=task.has_search,
         error=page_request.error,
     )
@@ -188,7 +196,10 @@ def search_page(page_request: PageRequest) -> SearchPage:
 
 
 def vote_page(page_request: PageRequest) -> VotePage:
-    """Return the intents to tick, with what was ticked; a refused form comes back as it was filled in."""
+    """Return the intents to tick, with earlier ticks.
+
+    A refused form comes back as it was filled in.
+    """
     topic = page_request.here.task(page_request.step).topic(
         page_request.here.slot(page_request.step).topic_id
     )
@@ -198,7 +209,7 @@ def vote_page(page_request: PageRequest) -> VotePage:
     return VotePage(
         language=page_request.language,
         query=topic.text,
-        intents=tuple((place, text) for place, (_, text) in enumerate(topic.intents, start=1)),
+        intents=tuple((position, text) for position, (_, text) in enumerate(topic.intents, start=1)),
         ticked=ticked,
         none_ticked=none_ticked,
         error=page_request.error,
@@ -206,9 +217,9 @@ def vote_page(page_request: PageRequest) -> VotePage:
 
 
 def _sent_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozenset[int], bool]:
-    """Return the intents that the form has ticked, by their positions, and whether "none of these" is."""
+    """Return the positions of the ticked intents, and whether none applies."""
     sent = page_request.sent.get("intent", ())
-    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in sent)
+    ticked = (position for position in range(1, len(topic.intents) + 1) if str(position) in sent)
     return frozenset(ticked), "none" in page_request.sent
 
 
@@ -218,12 +229,12 @@ def _stored_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozen
     if page_request.until is not None:
         votes = votes.where(Ballot.decided_at < page_request.until)
     newest = page_request.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
-    ticked = (place for place, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
+    ticked = (position for position, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
     return frozenset(ticked), newest == []
 
 
 def pair_page(page_request: PageRequest) -> PairPage:
-    """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
+    """Return a pair's two sides in the worker's order, with the current answer."""
     progress = page_request.here
     task = progress.task(page_request.step)
     shown = page_request.shown or shown_pair(
@@ -270,13 +281,15 @@ def _shown_side(form: SideForm, side: Side, topic: CachedTopic, reveals: bool) -
 
 
 def _topic_of(task: CachedTask, slot: SlotRow, shown: ShownPair) -> CachedTopic:
-    """Return what a pair is about: a repeated one may be of another topic than its slot."""
+    """Return the topic of a pair; a repeated one may be of another slot's topic."""
     topics = (topic for topic in task.topics if shown.pair_id in topic.units)
     return next(topics, None) or task.topic(slot.topic_id)
 
 
 def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
-    """Return which pair this is, and of how many: of the query where it was chosen, else of the whole task.
+    """Return the number of a pair, and of how many.
+
+    Of the query where it was chosen, else of the whole task.
 
     Pairs that are still to be taken are counted as if there were room for all of them.
     """

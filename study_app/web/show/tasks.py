@@ -1,4 +1,4 @@
-"""What the pages before a task, of ratings, of questions and of streams show a worker."""
+"""Pages before a task, of ratings, of questions and of streams, as values."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -47,7 +47,10 @@ EXAMPLE_DAY = datetime(2026, 9, 4, tzinfo=UTC)
 
 
 def rate_page(page_request: PageRequest) -> RatePage:
-    """Return iUnits to rate, with the ratings so far; a refused form comes back as it was filled in."""
+    """Return the iUnits to rate, with earlier ratings.
+
+    A refused form comes back as it was filled in.
+    """
     progress, step = page_request.here, page_request.step
     task, slot, sheet = (
         progress.task(step),
@@ -85,7 +88,10 @@ def rate_page(page_request: PageRequest) -> RatePage:
 
 
 def questions_page(page_request: PageRequest) -> QuestionsPage:
-    """Return the questions with the answers so far; a refused form comes back with what is wrong with each."""
+    """Return the questions, with earlier answers.
+
+    A refused form comes back with the fault of each answer.
+    """
     entry = expect_entry_type(page_request.here.task(page_request.step).entry, QuestionTask)
     newest = newest_reply(
         page_request.session, page_request.here.slot(page_request.step), until=page_request.until
@@ -137,7 +143,10 @@ def _asked(question: Question, sent: Sequence[str], refusal: RejectedAnswer | No
 
 
 def intro_page(page_request: PageRequest) -> IntroPage:
-    """Return the page before a task; after a failed try it says which answers were wrong."""
+    """Return the page before a task.
+
+    After a failed try it names the wrong answers.
+    """
     task = page_request.here.task(page_request.step)
     intro_progress = standing(page_request.session, page_request.here.worker, task, until=page_request.until)
     return introduction(
@@ -153,7 +162,10 @@ def introduction(
     sent: Mapping[str, Sequence[str]],
     error: str | None,
 ) -> IntroPage:
-    """Return the page before a task for a worker who is so far; ``shows`` as of `CachedTask`, ``sent`` and ``error`` as of `Look`."""
+    """Return the page before a task at a given stage.
+
+    ``shows`` as of `CachedTask`, ``sent`` and ``error`` as of `PageRequest`.
+    """
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
     return IntroPage(
         language=language,
@@ -173,28 +185,33 @@ def introduction(
 def _check(
     check: Sequence[CheckItem], intro_progress: CheckProgress, sent: Mapping[str, Sequence[str]]
 ) -> tuple[CheckLine, ...]:
-    """Return the questions: what was right stays picked, what was wrong is named and open again.
+    """Return the questions of a check.
+
+    Right answers stay picked, wrong ones are named and open again.
 
     A form that is no try, since it leaves a question out, comes back as it was filled in.
     """
-    tried = intro_progress.picked if len(intro_progress.picked) == len(check) else (0,) * len(check)
-    wrong = wrong_answers(check, tried) if any(tried) else ()
-    picked = sent_options(check, sent) if sent else tried
+    picks = intro_progress.picked if len(intro_progress.picked) == len(check) else (0,) * len(check)
+    wrong = wrong_answers(check, picks) if any(picks) else ()
+    picked = sent_options(check, sent) if sent else picks
     return tuple(
         CheckLine(
             number=number,
             question=item.question,
             options=item.options,
             is_standard=item.is_standard,
-            picked=0 if number in wrong and picked == tried else option,
-            wrong=tried[number - 1] if number in wrong else 0,
+            picked=0 if number in wrong and picked == picks else option,
+            wrong=picks[number - 1] if number in wrong else 0,
         )
         for number, (item, option) in enumerate(zip(check, picked, strict=True), start=1)
     )
 
 
 def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
-    """Return the option that a form says for each question of a check, 0 where it says none that there is."""
+    """Return the chosen option of each question of a check.
+
+    0 where the form has none that exists.
+    """
     values = [next(iter(sent.get(f"check-{number}", ())), "") for number in range(1, len(check) + 1)]
     return tuple(
         int(value) if value in map(str, range(1, len(item.options) + 1)) else 0
@@ -203,7 +220,10 @@ def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) 
 
 
 def enrol_page(page_request: PageRequest) -> EnrolPage:
-    """Return what following means; its length is the event's, whichever system will tell of it."""
+    """Return the explanation of following.
+
+    Its length is the event's, whichever system tells of it.
+    """
     progress, step = page_request.here, page_request.step
     entry, slot = progress.task(step).following, progress.slot(step)
     system = next(iter(progress.task(step).systems))
@@ -244,7 +264,7 @@ def streams_page(page_request: PageRequest) -> StreamsPage:
 
 
 def _waiting(page_request: PageRequest, followed_stream: FollowedStream) -> int:
-    """Return how many updates came since the page last showed what there is."""
+    """Return the number of updates since the page was last brought up to date."""
     shown = select(func.max(StreamView.upto)).where(StreamView.follow_id == followed_stream.follow.id)
     return max(0, followed_stream.upto(page_request.now) - (page_request.session.scalar(shown) or 0))
 
@@ -260,12 +280,12 @@ def stream_page(page_request: PageRequest, followed_stream: FollowedStream, serv
         new=view.upto - view.after,
         updates=tuple(
             ShownUpdate(
-                key=key_of(place),
-                text=followed_stream.stream.update(place).text,
-                at=moment(followed_stream.stream.came_at(place)),
-                read=place in served.read,
+                key=key_of(position),
+                text=followed_stream.stream.update(position).text,
+                at=moment(followed_stream.stream.came_at(position)),
+                read=position in served.read,
             )
-            for place in shown
+            for position in shown
         ),
         below=view.first if view.first > view.after + 1 else None,
         is_portion=0 < view.last < view.upto,
@@ -302,7 +322,7 @@ def useful_page(page_request: PageRequest) -> UsefulPage:
 
 
 def _was_before(page_request: PageRequest, at: datetime) -> bool:
-    """Say whether what happened then had happened when the page was looked at."""
+    """Return whether something had happened when the page was displayed."""
     return page_request.until is None or at < page_request.until
 
 
@@ -323,7 +343,7 @@ def away_page(page_request: PageRequest) -> AwayPage:
 
 
 def moment(seconds: float) -> datetime:
-    """Return a time of a stream; one that no calendar has becomes the nearest that it has."""
+    """Return a time of a stream, moved into the calendar's range."""
     lowest, highest = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     return datetime.fromtimestamp(min(max(seconds, lowest.timestamp()), highest.timestamp() - 1), UTC)
 

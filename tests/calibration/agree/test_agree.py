@@ -10,7 +10,8 @@ import pytest
 
 from calibration.agree.agree_tables import agree
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.measures.m_variants import patience_without_each_topic, sweep
+from calibration.agree.measures.cross_fitted import patience_without_each_topic
+from calibration.agree.measures.m_variants import sweep
 from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel

@@ -11,8 +11,8 @@ from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import InputError
 from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
+from metrics.push.conversion import push_from_events, push_run_from_updates
 from metrics.push.score import ELG, score_push
-from metrics.readers.push import push_from_events, push_run_from_updates
 from metrics.readers.tempsum import read_events, read_update_run
 from tests.calibration.judged_streams import (
     TASK,

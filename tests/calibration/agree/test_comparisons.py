@@ -11,8 +11,8 @@ from calibration.agree.measures.names import resolved, resolved_for_all
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
 from calibration.agree.result import (
     ComparisonRole,
-    NamedAt,
     NamedComparisons,
+    NamedWhen,
     undetectable_note,
     wanted_by_study,
 )
@@ -83,7 +83,7 @@ def test_a_single_name_is_compared_with_the_default_measure():
         measure="T11U",
         against="ELG-1",
         in_family=True,
-        named=NamedAt.STUDY_FILE,
+        named=NamedWhen.STUDY_FILE,
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.measures.m_variants import (
+from calibration.agree.measures.cross_fitted import (
     alpha_without_each_topic,
     fitted_alpha,
     fitted_weights,

@@ -122,8 +122,8 @@ def test_of_very_many_reads_some_say_as_much():
     data = readings(crowd(1, workers=700, items=130, own_items=True))
     some = extra_time._thinned(data)
 
-    assert some.n_workers <= extra_time.MOST_WORKERS
-    assert np.bincount(some.worker).max() <= extra_time.MOST_READS
+    assert some.n_workers <= extra_time.MAX_WORKERS
+    assert np.bincount(some.worker).max() <= extra_time.MAX_READS
     assert some.log_speed.mean() == pytest.approx(data.log_speed.mean(), abs=0.1)
 
 

@@ -93,7 +93,7 @@ def test_a_summary_tells_people_what_they_need():
     """Estimate with unit, the interval and how it was made, how much data, what to look out for."""
     assert FIT.summary().splitlines() == [
         "patience_chars: 1235 [1012, 1488] counted characters",
-        "highest agreement; 95% intervals: bootstrap",
+        "highest agreement; 95 % intervals: bootstrap",
         "60 workers, 1176 rows, log-likelihood -12.50, AIC 27.00",
         "agreement = 0.75",
         "warning: Look twice.",

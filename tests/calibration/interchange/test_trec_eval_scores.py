@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calibration.interchange.plain_files import (
+from calibration.interchange.trec_eval import (
     read_long_scores,
     read_trec_eval,
     read_trec_evals,

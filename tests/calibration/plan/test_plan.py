@@ -16,10 +16,10 @@ from calibration.models.patience.simulate import SimulatedJudges, simulate_prefe
 from calibration.models.push.simulate import PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_weights_to
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
-from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
+from calibration.plan.patience import MAX_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import plan_row
-from calibration.plan.simulation import JudgePopulation, Sizes, draw_votes, systems_for
 from calibration.plan.streams import AwayDesign, SilenceDesign
+from calibration.plan.votes import JudgePopulation, Sizes, draw_votes, systems_for
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement
@@ -186,12 +186,10 @@ def test_a_query_drawn_from_the_stock_keeps_its_summaries(patience):
     stock = patience.stock
     rng = np.random.default_rng(1)
     drawn = np.random.default_rng(1).integers(len(stock.pairs.topics), size=5)
-    study = _some_queries(stock, 5, MOST_PAIRS, rng)
+    study = _some_queries(stock, 5, MAX_PAIRS, rng)
     kappa = np.array([0.0, 1 / 1500])
 
-    expected = stock.pairs.differences(kappa)[
-        :, (drawn[:, None] * MOST_PAIRS + np.arange(MOST_PAIRS)).ravel()
-    ]
+    expected = stock.pairs.differences(kappa)[:, (drawn[:, None] * MAX_PAIRS + np.arange(MAX_PAIRS)).ravel()]
     assert study.differences(kappa) == pytest.approx(expected)
     assert study.summaries.count == 35
 

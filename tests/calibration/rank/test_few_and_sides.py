@@ -82,7 +82,7 @@ def test_command_python_and_report_say_the_same_of_too_few_people(tmp_path):
     tables, results = tmp_path / "tables", tmp_path / "results"
     tables.mkdir()
     study(people=3).to_csv(tables / "preferences.csv", index=False)
-    sentence = "3 people judged, 33 % of the judgments by one: too few to say who is ahead (four are needed; few_workers)"
+    sentence = "3 people judged, 33 % of the judgments by one: too few to say who is ahead (four are needed)"
     result = CliRunner().invoke(cli, ["rank", str(tables), "-o", str(results)])
     again = read_ranking(results)
     (section,) = ranking_sections(again)

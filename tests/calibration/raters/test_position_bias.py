@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from calibration.checks.uneven_sides import check_position_bias
 from calibration.inference.results import NotIdentifiedError
-from calibration.raters.preferences import fit_position_bias
+from calibration.raters.position_bias import fit_position_bias
 from calibration.raters.simulate import Crowd, simulate_judgments
 from tests.calibration.rated import judgments
 

@@ -24,9 +24,12 @@ def remarks(column: Column) -> str:
             [
                 column.doc.removesuffix(".").replace("|", r"\|"),
                 " / ".join(f"`{choice}`" for choice in column.choices),
+                "of kind model also " + " / ".join(f"`{choice}`" for choice in column.judge_choices)
+                if column.judge_choices
+                else "",
                 bounds,
                 "may be empty" if column.blank else "",
-                "filled in all rows or in none" if column.all_or_none else "",
+                "filled in all rows of people or in none" if column.all_or_none else "",
             ],
         )
     )

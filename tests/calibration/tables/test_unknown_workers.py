@@ -7,7 +7,8 @@ import pytest
 from calibration.fit.user_model_fit import fit_user_model
 from calibration.interchange.plain_files import preference_lines
 from calibration.interchange.preferences import PreferenceColumns, read_foreign_preferences
-from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import fit_rater_agreement
 from calibration.tables.files import check_frame, read_tables, write_tables
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.suspicions import suspicions

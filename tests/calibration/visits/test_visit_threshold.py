@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from calibration.visits.cut import ActivityLog, simulate_activity
+from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,
     idle_threshold,

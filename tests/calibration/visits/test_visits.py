@@ -13,11 +13,8 @@ from calibration.models.durations.fit import fit_away, fit_session
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from calibration.visits.cut import (
-    ActivityLog,
-    simulate_activity,
-    visits_from_activity,
-)
+from calibration.visits.cut import visits_from_activity
+from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import silences_seconds
 from metrics.msu.score import Population
 from tests.calibration.logs import activity, at, follow, stays

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from metrics.agreement.comparison import exact_interval
 from metrics.agreement.correlation import (
     COEFFICIENTS,
     bootstrap_interval,
@@ -21,6 +20,7 @@ from metrics.agreement.correlation import (
     tau_ap,
     tau_ap_b,
 )
+from metrics.agreement.correlation_intervals import exact_interval
 
 FUNCTIONS = {
     "kendall_tau_b": kendall_tau_b,

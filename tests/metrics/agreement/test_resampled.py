@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from metrics.agreement.comparison import correlations
 from metrics.agreement.correlation import (
     COEFFICIENTS,
     bootstrap_interval,
@@ -15,6 +14,7 @@ from metrics.agreement.correlation import (
     tau_ap,
     tau_ap_b,
 )
+from metrics.agreement.correlation_intervals import correlations
 from metrics.agreement.resampled import RankedRows, draws, resampled_sums, row_coefficients
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 30))

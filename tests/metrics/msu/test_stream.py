@@ -17,7 +17,7 @@ from metrics.msu.score import (
     score_msu,
     trails,
 )
-from metrics.readers.push import events_from_push, update_run_from_push
+from metrics.push.conversion import events_from_push, update_run_from_push
 from metrics.registry import parse_measure
 from tests.metrics.event_strategies import START, TOPIC, collection_of, run_of
 from tests.metrics.push.test_push import example as pushes

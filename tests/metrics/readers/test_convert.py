@@ -5,14 +5,14 @@ import pytest
 
 from metrics.errors import InputError
 from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
-from metrics.push.score import ELG, push_scores
-from metrics.push.streams import Created
-from metrics.readers.push import (
+from metrics.push.conversion import (
     events_from_push,
     push_from_events,
     push_run_from_updates,
     update_run_from_push,
 )
+from metrics.push.score import ELG, push_scores
+from metrics.push.streams import Created
 from tests.metrics.push.test_push import example
 from tests.metrics.push_strategies import DAYS, START, run_of
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.agree.score_sources import read_scores
-from calibration.interchange.plain_files import read_long_scores, read_trec_eval
+from calibration.interchange.trec_eval import read_long_scores, read_trec_eval
 from metrics.errors import InputError
 from metrics.readers.score_lines import looks_like_metric
 from metrics.readers.score_rows import read_measure_table, read_score_rows, read_score_table

@@ -221,7 +221,7 @@ def test_correlations_are_those_of_prefcal_correlate(sweep):
 
 def test_points_like_a_measure_come_with_intervals_over_topics(sweep, monkeypatch):
     """The first point is the closest, and cannot be told from itself; intervals are the percentile bootstrap's."""
-    monkeypatch.setattr("metrics.sweep.equivalent_populations.FEWEST_TOPICS", 2)
+    monkeypatch.setattr("metrics.sweep.equivalent_populations.MIN_TOPICS", 2)
     rng = np.random.default_rng(5)
     values = rng.random((len(sweep.runs), len(sweep.topics)))
     scores = [

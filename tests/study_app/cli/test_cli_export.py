@@ -9,6 +9,7 @@ from calibration.tables.files import read_tables, write_tables
 from study_app.cli import main
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
+from study_app.store.simulated_workers import record_simulated
 from tests.study_app.made_once import ready_database
 from tests.study_app.stored_study import LATER, LOADED, STUDY, opened, sees, write_study
 from tests.study_app.stored_study import StoredStudy as Stored
@@ -71,7 +72,7 @@ def test_export_writes_the_only_study_and_says_what_is_in_it(prefcal, database):
     assert out.splitlines()[1:] == [
         "rows: workers 2, intents 3, intent_votes 0, preferences 2, searches 1, positions 10, reads 1, stops 2",
         "workers who consented: 2 (finished: 1, did not: 0, withdrew: 1); excluded by rule 2: 0",
-        "validation pairs answered: 1; consistent: 100%; the very same option: 0%",
+        "validation pairs answered: 1; consistent: 100 %; the very same option: 0 %",
         "pages that logged: 1; with gaps: 1 (events missing: 1); with a log that stops early: 0; answers without a log: 1",
     ]
 
@@ -145,6 +146,30 @@ def test_a_folder_with_other_things_is_refused_in_one_line(prefcal, database, tm
         "the folder holds files that no export wrote: notes.txt; name another folder, or move these away"
     )
     assert [path.name for path in (tmp_path / "here" / "tables").iterdir()] == ["notes.txt"]
+
+
+def test_a_rehearsal_does_not_replace_the_tables_of_real_workers(prefcal, database, tmp_path, new_url):
+    """Their answers are money and time; simulated ones can be had again."""
+    (tmp_path / "rehearsal").mkdir()
+    rehearsal = new_url(tmp_path / "rehearsal")
+    ready_database(rehearsal).engine.dispose()
+    stored = Stored(tmp_path / "rehearsed", url=rehearsal)
+    stored.worker("cleo", completed_at=LATER)
+    record_simulated(stored.session, stored.study.id)
+    stored.close()
+    real, simulated = ("--database", database), ("--database", rehearsal)
+    assert prefcal("export", "tables", *real)[0] == 0
+    before = (tmp_path / "here" / "tables" / "workers.csv").read_bytes()
+
+    code, out, err = prefcal("export", "tables", *simulated)
+
+    assert (code, out) == (1, "")
+    assert "the tables of real workers of fuji, and those of this database are simulated" in err
+    assert "name another folder, or replace them with --replace-real" in err
+    assert (tmp_path / "here" / "tables" / "workers.csv").read_bytes() == before
+    assert prefcal("export", "tables", "--replace-real", *simulated)[0] == 0
+    assert prefcal("export", "tables", *simulated)[0] == 0
+    assert prefcal("export", "tables", *real)[0] == 0
 
 
 def test_a_database_without_a_study_says_how_to_get_one(prefcal):

@@ -6,7 +6,7 @@ import os
 import click
 import pytest
 
-from study_app.cli import ONE_THREAD, ROUND, STUDY, cli
+from study_app.cli import NEW_OBJECTS, ONE_THREAD, STUDY, cli
 from tests.study_app.prefcal_command import run_here
 
 RUN_BY = ("serve", "status", "study", *(f"study {name}" for name in STUDY))
@@ -43,7 +43,7 @@ def test_every_option_says_what_it_is_before_its_values_and_default(words):
         ("study", ["one YAML file", "docs/study-file.md", "after load comes prefcal serve"]),
         (
             "status",
-            ["done are the places", "live those that somebody holds", "room those that are still to give"],
+            ["done counts finished places", "live those that a worker holds now", "room the free ones"],
         ),
     ],
 )
@@ -68,6 +68,6 @@ def test_garbage_is_looked_for_in_long_rounds(monkeypatch, capsys):
     gc.set_threshold(700)
     try:
         assert run_here(monkeypatch, capsys, "--help").code == 0
-        assert gc.get_threshold()[0] == ROUND > 700
+        assert gc.get_threshold()[0] == NEW_OBJECTS > 700
     finally:
         gc.set_threshold(*before)

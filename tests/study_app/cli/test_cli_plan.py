@@ -48,7 +48,7 @@ def test_the_answer_comes_first_then_the_plan_and_the_table(run):
     parts = ended.out.split("\n\n")
 
     assert (ended.code, ended.err) == (0, "")
-    assert re.match(r"Plan \d+ queries to get a 95 % interval of an agreement of 0\.6 that is", parts[0])
+    assert re.match(r"Plan \d+ queries to get a 95 % interval of an agreement of 60 % that is", parts[0])
     assert parts[1].startswith(
         "As planned, with 8 queries, 6 pairs a query and 4 workers a pair (32 people, 192"
     )
@@ -358,9 +358,18 @@ def test_an_agreement_is_never_open_at_one_end(run):
     text = " ".join(run("agreement", "--queries", 2, "--pairs", 3, "--studies", 60).out.split())
 
     assert "open" not in text
-    assert "there is no 95 % interval of an agreement of 0.69, since queries or people are too few" in text
+    assert "there is no 95 % interval of an agreement of 69 %, since queries or people are too few" in text
     assert "Four of five such studies" not in text
     assert "none, of a width: there is no interval, as where queries or people are too few" in text
+
+
+@pytest.mark.parametrize(("command", "widest"), [("agreement", 1), ("difference", 2)])
+def test_a_width_that_no_interval_has_is_refused(run, command, widest):
+    """Else any study would be enough."""
+    ended = run(command, "--width", widest + 1)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert f"--width {widest + 1}: no such interval is wider than {widest}" in ended.err
 
 
 def test_a_width_that_says_nothing_is_no_number():

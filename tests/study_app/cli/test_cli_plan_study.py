@@ -12,7 +12,7 @@ import pytest
 
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.search import PrecisionGoal
-from calibration.plan.simulation import JudgePopulation
+from calibration.plan.votes import JudgePopulation
 from study_app.cli.plan.text import headline, plan_text
 from study_app.cli.plan.wording import PersonCost
 from tests.study_app.cli.test_cli_plan import QUESTION, of, row

@@ -141,3 +141,107 @@ def test_beside_a_damaged_study_json_nothing_is_ranked(tables, tmp_path):
 
     assert result.exit_code == 1
     assert "study.json:1: not JSON" in str(result.exception)
+
+
+@pytest.fixture(scope="module")
+def passages(tmp_path_factory):
+    """Two topics with three passages each; of twenty people all but one prefer q0a to q0b, all but another q0a to q0c, else half and half."""
+    file = tmp_path_factory.mktemp("passages") / "votes.csv"
+    rows = [
+        (topic, f"w{worker}", topic + first, topic + second, "right" if is_right else "left")
+        for worker in range(20)
+        for topic, first, second, is_right in (
+            ("q0", "a", "b", worker == 0),
+            ("q0", "a", "c", worker == 1),
+            ("q0", "b", "c", worker % 2),
+            ("q1", "a", "b", worker % 2),
+            ("q1", "a", "c", worker < 10),
+            ("q1", "b", "c", worker // 2 % 2),
+        )
+    ]
+    pd.DataFrame(rows, columns=["topic", "worker", "left", "right", "winner"]).to_csv(file, index=False)
+    return file
+
+
+def imported(votes, folder, *options):
+    words = [
+        "--topic",
+        "topic",
+        "--worker",
+        "worker",
+        "--left",
+        "left",
+        "--right",
+        "right",
+        "--choice",
+        "winner",
+    ]
+    return CliRunner().invoke(cli, ["import", str(votes), *words, *options, "-o", str(folder)])
+
+
+def test_items_of_one_topic_each_are_ranked_within_their_topic(passages, tmp_path):
+    """Without --within the fault names it; with it the answer says of how many topics the best is known, and what may be the best of each."""
+    imported(passages, tmp_path / "tables")
+    refused = run(tmp_path / "tables")
+    result = run(tmp_path / "tables", "--within", "topic", "-o", tmp_path / "out")
+    lines = result.stdout.splitlines()
+    ranking = pd.read_csv(tmp_path / "out" / "ranking.csv")
+
+    assert "rank each topic for itself: --within topic" in str(refused.exception)
+    assert lines[0] == "The best is known in 1 of 2 topics; in 1 these judgments do not tell."
+    assert lines[4].endswith("it alone")
+    assert lines[5].endswith("3 of 3")
+    assert "topics are fixed, and intervals are over people" in " ".join(lines)
+    assert tuple(ranking.columns) == ("task", "topic", *RANKING_COLUMNS[1:])
+    assert (ranking["topics"] == 1).all()
+
+
+def test_the_report_has_the_best_of_each_topic(passages, tmp_path):
+    """One section, one figure, a row a topic."""
+    imported(passages, tmp_path / "tables")
+    run(tmp_path / "tables", "--within", "topic", "-o", tmp_path / "out")
+    (section,) = ranking_sections(read_material(tmp_path / "out").ranking)
+    report = build_report(read_material(tmp_path / "out"))
+
+    assert section.title == "The best is known in 1 of 2 topics; in 1 these judgments do not tell"
+    assert "q0: q0a" in section.figures[0].alt
+    assert report.front.points["Answer"] == f"{section.title}."
+
+
+def test_one_topic_is_ranked_as_a_task_is(passages, tmp_path):
+    """All items are listed, and intervals are over people; --task-column makes each topic a task."""
+    result = imported(passages, tmp_path / "tables", "--task-column", "topic")
+    lines = run(tmp_path / "tables", "--task", "q0", "--within", "topic").stdout.splitlines()
+    both = imported(passages, tmp_path / "other", "--task-column", "topic", "--task", "t")
+
+    assert result.exit_code == 0
+    assert lines[0].startswith("q0a wins 95 % of its comparisons (")
+    assert lines[4].split()[1] == "q0a"
+    assert any("intervals are over people" in line for line in lines)
+    assert both.exit_code == 2
+    assert "give one of --task and --task-column" in both.stderr
+
+
+def test_without_worker_ids_nothing_is_said_within_a_topic(passages, tmp_path):
+    """Intervals are over people there, and nobody knows who they were."""
+    words = ["--topic", "topic", "--left", "left", "--right", "right", "--choice", "winner"]
+    CliRunner().invoke(cli, ["import", str(passages), *words, "-o", str(tmp_path)])
+    result = run(tmp_path, "--within", "topic")
+
+    assert result.stdout.startswith("The best is known in 0 of 2 topics; in 2 these judgments do not tell.")
+    assert "nobody knows who judged" in result.stderr
+
+
+def test_arguments_of_thirty_two_debates_within_their_topics(shared, tmp_path):
+    """UKPConvArg1 (Habernal and Gurevych 2016), 84,445 votes: the best of a debate and its worth are those of another program."""
+    votes = pd.read_csv(shared / "data" / "ukpconvarg1" / "votes.csv.gz").rename(columns={"choice": "winner"})
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    imported(tmp_path / "votes.csv", tmp_path / "tables", "--answer", "equal=equally_good")
+    run(tmp_path / "tables", "--within", "topic", "-o", tmp_path / "out")
+    ranking = pd.read_csv(tmp_path / "out" / "ranking.csv")
+    best = ranking[ranking["topic"] == "ban-plastic-water-bottles_no-bad-for-the-economy"].iloc[0]
+
+    assert ranking["topic"].nunique() == 32
+    assert best["system"] == "arg219206"
+    assert best["win_rate"] == pytest.approx(0.904, abs=5e-4)
+    assert best["worth"] == pytest.approx(3.936, abs=5e-4)

@@ -113,6 +113,8 @@ def test_to_load_a_study_where_it_was_rehearsed_says_that_real_workers_would_be_
     assert result.stdout == "small is loaded already; nothing changed\n"
     assert "the workers of small in this database are simulated" in result.stderr
     assert "name a new file with --database" in result.stderr
+    assert "the workers of small in this database are simulated" in run("status").stderr
+    assert run("status", "--format", "json").stderr.count("simulated") == 0
 
 
 def test_load_says_what_changed(small_study, database):

@@ -7,9 +7,10 @@ from sqlalchemy import select
 
 from calibration.tables.study_json import STUDY_FILE, StudyRecord, read_study, write_study
 from study_app.export import export_study
-from study_app.export.study_export import ended_at, is_simulated
+from study_app.export.study_export import ended_at
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy, PlatformIdentity
+from study_app.store.simulated_workers import is_simulated
 from tests.study_app.small_study import votes_task
 from tests.study_app.stored_streams import StoredStreams
 from tests.study_app.stored_study import LATER, LOADED, NOON

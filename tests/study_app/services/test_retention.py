@@ -10,6 +10,7 @@ from study_app.services.researcher.retention import delete_rows, worker_parts
 from study_app.store.check import check_database
 from study_app.store.database import METADATA, transaction
 from study_app.store.models import Judgment, PlatformEntry, PlatformIdentity, Slot, StoredEvent, Task, Worker
+from study_app.store.simulated_workers import simulated_studies
 from study_app.store.task_models import CodeShown, PlatformRecord
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import pairs_task, votes_task
@@ -242,3 +243,23 @@ def test_no_address_of_a_worker_is_stored_or_logged(campaign, caplog):
     assert study.rows(select(Worker.consented_at)) != [(None,)]
     for trace in ("203.0.113.77", "198.51.100.66", "Browser/77"):
         assert trace not in everything
+
+
+def test_a_rehearsal_stays_one_when_its_ids_are_deleted(campaign, retention):
+    """Else its numbers would pass for those of people."""
+    one = campaign(tasks=[votes_task()])
+    one.visitor().open("/s/small?id=simulated-00001").send()
+
+    ended = retention(one, "--all-identities", "--even-unpaid", "--delete")
+
+    assert (ended.code, count(one, PlatformIdentity)) == (0, 0)
+    with transaction(one.database, write=False) as session:
+        assert simulated_studies(session) == ["small"]
+
+
+def test_a_real_study_stays_real_when_its_ids_are_deleted(study, retention):
+    """Nothing is recorded of it."""
+    retention(study, "--all-identities", "--even-unpaid", "--delete")
+
+    with transaction(study.database, write=False) as session:
+        assert simulated_studies(session) == []

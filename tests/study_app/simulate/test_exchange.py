@@ -7,7 +7,7 @@ from http.client import BadStatusLine, HTTPException, IncompleteRead, LineTooLon
 
 import pytest
 
-from study_app.simulate.exchange import MOST_LINES, Wire
+from study_app.simulate.exchange import MAX_HEADER_LINES, Wire
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def test_a_connection_that_the_server_closes_is_opened_again(answer):
         (OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n", IncompleteRead),
         (OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nwhole\r\n0\r\n\r\n", IncompleteRead),
         (OK + b"Long: " + b"x" * 70_000, LineTooLong),
-        (OK + b"More: of it\r\n" * MOST_LINES + b"\r\n", HTTPException),
+        (OK + b"More: of it\r\n" * MAX_HEADER_LINES + b"\r\n", HTTPException),
     ],
 )
 def test_what_is_no_whole_answer_is_an_error_and_the_next_request_begins_anew(answer, error):

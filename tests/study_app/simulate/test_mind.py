@@ -111,6 +111,6 @@ def test_ticks_are_proportional_to_the_probabilities(weights):
     probabilities = {name: weight / total for name, weight in weights.items()}
     chances = mind.tick_chances(probabilities)
 
-    assert max(chances.values()) <= mind.MOST_LIKELY_TICK + 1e-12
+    assert max(chances.values()) <= mind.MAX_TICK_CHANCE + 1e-12
     for name, p in probabilities.items():
         assert chances[name] / sum(chances.values()) == pytest.approx(p)

@@ -74,6 +74,14 @@ def test_a_system_that_answers_only_some_questions_is_in_their_pairs(tmp_path):
         ("Q1\tx\nQ1\ty\n", "a.jsonl:2: topic Q1 is answered twice; delete one of the two lines"),
         ("Q1\t\n", "a.jsonl:1: the answer to topic Q1 is empty; write one, or delete it"),
         ("Q1\n", "a.jsonl:1: 2 fields expected, got 1; write topic, text, separated by tabs"),
+        (
+            "Q1\tx\nQ2 A ship.\n",
+            "a.jsonl:2: expected tabs between the fields, found only blanks; write topic, text, separated by tabs",
+        ),
+        (
+            "Q1 A tram.\nQ2 A ship.\n",
+            "a.jsonl:1: expected tabs between the fields, found only blanks in any line; write topic, text, separated by tabs",
+        ),
         ('{"topic": "Q1",\n', "a.jsonl:1: the line is not JSON; write"),
         ('{"topic": "Q1", "text": 3}\n', "a.jsonl:1: text of the answer is no text; write it in quotes"),
         ('{"topic": "Q1", "text": "x", "citation": []}\n', "a.jsonl:1: the answer has 'citation', which is not known; did you mean 'citations'?"),

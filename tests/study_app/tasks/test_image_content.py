@@ -235,8 +235,8 @@ def test_what_a_worker_loads_is_said(tmp_path, monkeypatch):
     )
     assert json.loads(as_json(content, estimated, ()))["tasks"][0]["megabytes"]["page"] == max(pages) / 1e6
     assert not any("MB" in line for line in estimated.warnings)
-    monkeypatch.setattr("study_app.estimate.estimate.MOST_OF_A_PAGE", max(pages) - 1)
-    monkeypatch.setattr("study_app.estimate.estimate.MOST_OF_A_WORKER", sum(sizes.values()))
+    monkeypatch.setattr("study_app.estimate.estimate.MAX_PAGE_BYTES", max(pages) - 1)
+    monkeypatch.setattr("study_app.estimate.estimate.MAX_WORKER_BYTES", sum(sizes.values()))
     (heavy,) = (line for line in estimate(content).warnings if "MB" in line)
     assert heavy.startswith("pictures: a page loads up to ")
 

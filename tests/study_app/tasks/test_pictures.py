@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
 from study_app.tasks.reading.media_files import MediaError
-from study_app.tasks.reading.pictures import MOST_BYTES, is_picture, read_picture
+from study_app.tasks.reading.pictures import MAX_BYTES, is_picture, read_picture
 from tests.study_app.small_pictures import MAKER, ORIENTATION, drawn, file_of
 
 COLOURS = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -84,7 +84,7 @@ def test_other_forms_are_not_turned_by_metadata(form):
         (b"GIF89a\1\0\1\0", "the file is a GIF, not PNG, JPEG or WebP; save it as PNG, JPEG or WebP"),
         (b"\0\0\0\x1cftypavif", "the file is an AVIF or HEIC, not PNG"),
         (b"just words", "the file is something else, not PNG, JPEG or WebP"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * MOST_BYTES, "the file has 5.0 MB, and 5 MB are the most; save it smaller"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * MAX_BYTES, "the file has 5.0 MB, and 5 MB are the most; save it smaller"),
     ],
 )  # fmt: skip
 def test_what_is_no_picture_is_called_by_its_name(data, said):

@@ -10,9 +10,10 @@ import pytest
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
+from metrics.push.conversion import push_from_events, push_run_from_updates
 from metrics.push.score import CELLS, PushCell, score_push
 from metrics.push.streams import days_between
-from metrics.readers.push import push_from_events, push_run_from_updates, read_push_collection, read_push_run
+from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL
 from study_app.estimate.content import read_whole_study
@@ -157,7 +158,7 @@ def test_every_fault_of_every_file_at_once(tmp_path):
     assert [fault.partition("; ")[0] for fault in faults_of(path)] == [
         "epochs.txt:1: '2020' is no day",
         "topics.txt:1: a topic that is not closed",
-        "texts.tsv:1: 2 fields expected, got 1",
+        "texts.tsv:1: expected tabs between the fields, found only blanks",
     ]
 
     write_push_study(tmp_path)
@@ -207,7 +208,7 @@ def test_push_cells_are_those_of_the_measures(tmp_path, convention):
 
 
 def test_events_are_pushed_on_their_utc_days(tmp_path):
-    """Nugget = cluster, as `metrics.readers.push` has it: every day that the event touches, and the cells of the converted run."""
+    """Nugget = cluster, as `metrics.push.conversion` has it: every day that the event touches, and the cells of the converted run."""
     files = {kind: STREAMS / f"{kind}.tsv" for kind in ("nuggets", "matches", "updates")}
     files["topics"] = STREAMS / "topics.xml"
     runs = {name: STREAMS / f"runs/{name}.txt" for name in ("sparse", "late")}

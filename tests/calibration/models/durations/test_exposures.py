@@ -272,7 +272,7 @@ def test_a_prompted_visit_without_a_prompt_is_cut_at_its_start():
 
 def test_times_away_are_refused_when_most_visits_were_prompted():
     """They would be the researcher's times, not the workers'."""
-    with pytest.raises(NotIdentifiedError, match="67% of the visits were brought by a reminder"):
+    with pytest.raises(NotIdentifiedError, match="67 % of the visits were brought by a reminder"):
         away(
             follows=follows(("w", "t", 0, 48)),
             visits=visits(

@@ -57,7 +57,7 @@ def test_visits_cut_as_they_began_are_left_out_of_the_rows_and_of_the_share_that
     assert said(exposure)[0].sentence.startswith(
         "2 of 7 visits were cut as soon as they began (1 because nothing was left to read)"
     )
-    assert said(exposure)[1].sentence.startswith("20% of the 5 visits that count ended because nothing was")
+    assert said(exposure)[1].sentence.startswith("20 % of the 5 visits that count ended because nothing was")
 
 
 def test_sessions_are_refused_when_all_visits_were_cut_as_they_began():
@@ -77,7 +77,9 @@ def test_visits_that_all_lie_outside_their_follows_are_not_called_absent():
 
 def test_sessions_are_refused_when_nearly_all_were_ended_by_the_material():
     """Above nine in ten."""
-    with pytest.raises(NotIdentifiedError, match="100% of the visits ended because nothing was left to read"):
+    with pytest.raises(
+        NotIdentifiedError, match="100 % of the visits ended because nothing was left to read"
+    ):
         session_exposure({"visits": visits(("w", "t", 1, 2), reasons=["exhausted"])})
 
 

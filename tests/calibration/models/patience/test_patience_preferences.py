@@ -314,7 +314,7 @@ def test_a_topic_with_most_of_the_judgments_is_no_sample_of_topics(seeds):
     said = findings(fits[0], data[0])["few_topics"]
     assert said.severity == "warning"
     assert said.sentence.startswith(
-        "8 topics, of which one has 69% of the judgments, count as 2.0 equal ones"
+        "8 topics, of which one has 69 % of the judgments, count as 2.0 equal ones"
     )
     even = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7))
     assert design(even, fitted(even).place).df == pytest.approx(7)

@@ -42,7 +42,7 @@ def test_a_clear_answer_on_silent_days_is_given(s_0, verdict):
 
     assert fit.silent is not None
     assert fit.silent.verdict == verdict
-    assert notes(fit)["silent_days"][1].startswith(f"Silent days: reward {verdict} (95% CI of S_0/G_E from ")
+    assert notes(fit)["silent_days"][1].startswith(f"Silent days: reward {verdict} (95 % CI of S_0/G_E from ")
 
 
 def test_the_answer_is_undecided_where_the_interval_holds_zero():
@@ -51,7 +51,7 @@ def test_the_answer_is_undecided_where_the_interval_holds_zero():
 
     assert answer.verdict == "undecided"
     assert answer.sentence == (
-        "Silent days: reward undecided: these judgments cannot tell it (95% CI of S_0/G_E from -0.40 to no bound); "
+        "Silent days: reward undecided: these judgments cannot tell it (95 % CI of S_0/G_E from -0.40 to no bound); "
         "one-sided p = 0.200."
     )
 
@@ -69,7 +69,7 @@ def test_whether_silent_days_were_shown_is_said():
     """Nobody can know otherwise that a day was silent."""
     judgments = dataclasses.replace(drawn(), revealed=0.25)
 
-    assert "In 25% of the judgments" in notes(fit_weights_to(judgments))["silent_days_revealed"][1]
+    assert "In 25 % of the judgments" in notes(fit_weights_to(judgments))["silent_days_revealed"][1]
     assert "silent_days_revealed" not in notes(fit_weights_to(drawn()))
 
 

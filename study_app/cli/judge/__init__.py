@@ -1,0 +1,1 @@
+"""Commands about automatic judges: prompts, runs, and answers as tables."""
