@@ -58,11 +58,12 @@ class Reading:
 
     @property
     def causes(self) -> set[str]:
-        """The names of warnings that say why an interval misses; none says that people skim."""
+        """The names of warnings that say why an interval misses."""
         named = {
             "items_differ": self.item_sd,
             "alike_times": self.careless,
             "extra_time": self.own_idle + self.tabs,
+            "skimmed_reads": self.own_skims,
             "fast_workers": self.fast,
             "time_per_item": self.overhead,
         }
