@@ -1,4 +1,4 @@
-"""How long `prefcal agree` takes, and how much memory, on many judgments.
+"""Time and memory of `prefcal agree` on many judgments.
 
     python benchmarks/agree.py [JUDGMENTS]
 

@@ -1,4 +1,6 @@
-"""How honest the intervals and tests of agreement are, by simulation; of its ceilings see `coverage_ceilings`.
+"""Simulated coverage of intervals, and levels of tests, of agreement.
+
+Of its ceilings see `coverage_ceilings`.
 
     python -m benchmarks.agreement_coverage [STUDIES [STUDIES OF EACH REGIME]] [--only intervals|people|tastes|alike] [--jobs 1]
                                             [--scheduler ADDRESS]
@@ -45,7 +47,7 @@ def drawn(study: Callable[[Rng], Shares], line: tuple[int, int], number: int) ->
 
 
 class Studies(NamedTuple):
-    """Who draws the studies of every line, and how many of them."""
+    """Simulator and number of the studies of every line."""
 
     engine: Executor
     count: int
@@ -247,7 +249,10 @@ def people_who_judge(studies: Studies, settings: dict[str, Any], place: int) -> 
 
 
 def family_rejected(settings: dict[str, Any], rng: Rng) -> Shares:
-    """Say whether Holm's correction over six comparisons finds any difference of seven equal measures."""
+    """Return whether Holm's correction finds a difference among equal measures.
+
+    Of six comparisons, over seven measures.
+    """
     study = judged_measures(rng, slopes=(0.3,) * 7, **settings)
     p = [
         p_of(difference_of(replace(study, differences=study.differences[[0, other]]), "against"))
@@ -257,7 +262,10 @@ def family_rejected(settings: dict[str, Any], rng: Rng) -> Shares:
 
 
 def told_apart(settings: dict[str, Any], rng: Rng) -> Shares:
-    """Say whether a better measure (slopes 0.8 and 0.3) is told from a worse one, by the same judgments."""
+    """Return whether a better measure is distinguished from a worse one.
+
+    By the same judgments; slopes are 0.8 and 0.3.
+    """
     study = judged_measures(rng, slopes=(0.8, 0.3), **settings)
     p = {
         "majority": p_of(difference_of(study, "against")),
@@ -268,7 +276,10 @@ def told_apart(settings: dict[str, Any], rng: Rng) -> Shares:
 
 
 def rejected_with_tastes(settings: dict[str, Any], rng: Rng) -> Shares:
-    """Say whether majorities tell equal measures apart, and whether `tastes_differ` warns of it."""
+    """Return whether majorities distinguish equal measures, and the warning.
+
+    The warning is `tastes_differ`.
+    """
     study = judged_measures(rng, **settings)
     rejected = p_of(difference_of(study, "against")) < 1 - LEVEL
     warned = any(wide_tastes(study.votes, {"A": study.first, "B": study.second}))
@@ -276,7 +287,7 @@ def rejected_with_tastes(settings: dict[str, Any], rng: Rng) -> Shares:
 
 
 def alike_rejected(settings: dict[str, Any], rng: Rng, alike: float = 0.95) -> Shares:
-    """Say whether votes tell two measures apart whose mean people follow."""
+    """Return whether votes distinguish two measures whose mean people follow."""
     study = judged_measures(
         rng, **{"slopes": (1.0, 0.0), "taste": 0.0, "unexplained": 0.9, "pairs": 21} | settings
     )

@@ -1,4 +1,4 @@
-"""How honest agreement is where people have unequal loads, are few, or sides were not drawn by lot, by simulation.
+"""Simulated coverage of agreement with unequal loads, few people, or fixed sides.
 
     python -m benchmarks.agreement_loads [STUDIES] [--only loads|sides] [--jobs 1] [--scheduler ADDRESS]
 
@@ -34,7 +34,10 @@ TIES: tuple[Ties, ...] = ("half", "weighted")
 
 
 class Loads(NamedTuple):
-    """Queries, pairs a query, votes a pair, people, the exponent of their loads (Zipf), and the spread of their slopes."""
+    """Design of a study with unequal loads.
+
+    Queries, pairs a query, votes a pair, people, the exponent of their loads (Zipf), and the spread of their slopes.
+    """
 
     queries: int
     pairs: int
@@ -165,7 +168,7 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
 
 
 def print_sides(engine: Executor, studies: int) -> None:
-    """Print how often equal measures are told apart at 5 %."""
+    """Print how often equal measures are distinguished at 5 %."""
     print(
         "regime | votes as they are: majority, weighted, votes | as agree compares: majority, weighted, votes",
         flush=True,

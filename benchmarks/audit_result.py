@@ -19,7 +19,7 @@ def plain(name: str) -> str:
 
 
 def result_lines(lock: str, result: str) -> tuple[list[str], bool]:
-    """Return what is to be said, and whether all is well.
+    """Return the lines to print, and whether all is well.
 
     Parameters
     ----------

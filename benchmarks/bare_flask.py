@@ -1,4 +1,4 @@
-"""The least that a study server does, as a yardstick: a page with a form, an answer and a batch of events stored in SQLite.
+"""Smallest study server, as a yardstick: a page, a form, and events in SQLite.
 
     python benchmarks/bare_flask.py PORT DATABASE
 

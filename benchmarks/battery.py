@@ -1,4 +1,6 @@
-"""How often `prefcal fit` and `prefcal agree` are wrong without a word, regime by regime: tables on disk, the command, and what it wrote.
+"""Silent errors of `prefcal fit` and `prefcal agree`, by regime.
+
+Tables on disk, the command, and what it wrote.
 
     python -m benchmarks.battery [FAMILY ...] [--replications 30] [--only WORDS] [--jobs 1] [--scheduler ADDRESS]
 

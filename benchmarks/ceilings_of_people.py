@@ -1,4 +1,4 @@
-"""Whether ceilings predicted from half of real people's votes hold for the other half.
+"""Ceilings predicted from half of real people's votes, against the other half.
 
     python -m benchmarks.ceilings_of_people TABLES... [--splits 20]
 

@@ -1,4 +1,4 @@
-"""How long the pages of the researcher's console take at the server, with 1,000 workers and 2.5 million events.
+"""Server time of the console's pages, with 1,000 workers and 2.5 million events.
 
     python benchmarks/console.py [--database URL] [--workers N]
 

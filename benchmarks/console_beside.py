@@ -1,4 +1,4 @@
-"""What workers feel of consoles: the slowest turns with three that refresh every 5 seconds, and without.
+"""Workers' slowest turns beside three consoles that refresh every 5 s.
 
     python benchmarks/console_beside.py DATABASE --client ENV [--rounds 5] [--seconds 20]
 
@@ -33,7 +33,7 @@ CONSOLES, EVERY_SECONDS = 3, 5
 
 
 def console_address(database: str) -> str:
-    """Where the console of the study that was filled in is opened, below the server's address."""
+    """Return the console's address of the filled study, below the server's."""
     opened = open_database(database)
     with transaction(opened, write=False) as session:
         key = setting(session, RESEARCHER_KEY)

@@ -1,4 +1,4 @@
-"""How long correlations take: tau-b beside scipy's, and `prefcal correlate` on two million rows.
+"""Time of correlations: tau-b beside scipy's, `prefcal correlate` on 2e6 rows.
 
     python benchmarks/correlate.py
 

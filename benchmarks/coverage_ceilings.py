@@ -1,4 +1,6 @@
-"""How often the intervals of the ceilings hold the truth, in many sorts of studies; and how long a million judgments take.
+"""Simulated coverage of the ceilings' intervals, and their time.
+
+The time is that of a million judgments.
 
     python -m benchmarks.coverage_ceilings [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS]
     python -m benchmarks.coverage_ceilings STUDIES [REGIME ...] --difference

@@ -1,4 +1,6 @@
-"""How often the intervals of times away and session lengths hold the truth: the tables of docs/evidence.md.
+"""Simulated coverage of times away and session lengths.
+
+Tables of docs/evidence.md.
 
     python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|people|naive]
                                             [--workers 100] [--days 7] [--named PART] [--jobs 1]
@@ -186,7 +188,7 @@ def whole(regimes: tuple[tuple[str, float, float, ObservationDesign], ...]) -> I
 
 
 class PeopleFit(NamedTuple):
-    """What a whole fit and its checks say of M and S.
+    """Results of a whole fit and its checks for M and S.
 
     Attributes
     ----------

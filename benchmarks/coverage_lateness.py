@@ -1,4 +1,4 @@
-"""How often the intervals of the lateness decay hold the truth: tables of docs/evidence.md.
+"""Simulated coverage of the lateness decay: tables of docs/evidence.md.
 
     python -m benchmarks.coverage_lateness [--only plain|people] [--replications 1000] [--jobs 1] [--scheduler ADDRESS]
 

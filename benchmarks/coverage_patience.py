@@ -1,4 +1,6 @@
-"""How often the intervals of patience, of persistence and of intents hold the truth: tables of docs/evidence.md.
+"""Simulated coverage of patience, persistence and intents.
+
+Tables of docs/evidence.md.
 
     python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|intents]
                                            [--jobs 1] [--scheduler ADDRESS]

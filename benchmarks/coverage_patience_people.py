@@ -1,4 +1,6 @@
-"""Patience and persistence where people are as the models say, and where they are not. A table of docs/evidence.md.
+"""Patience and persistence of people within and outside the models.
+
+A table of docs/evidence.md.
 
     python -m benchmarks.coverage_patience_people [--replications 200] [--only preferences|stops|lists] [--jobs 1] [--scheduler ADDRESS]
 

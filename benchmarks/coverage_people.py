@@ -1,4 +1,6 @@
-"""People who are not as the models of reading, intents and preferences say: what is covered, and what is warned of.
+"""Coverage and warnings for people outside the models.
+
+The models are those of reading, intents and preferences.
 
     python -m benchmarks.coverage_people [--replications 300] [--only reading|intents|preferences] [--jobs 1] [--scheduler ADDRESS]
 
@@ -427,19 +429,29 @@ def intents(replications: int, engine: Executor) -> None:
         )
 
 
-def judged(regime: Judging, number: int) -> set[int] | None:
-    """Return who is said to judge at random; None where nobody is."""
+def judged(regime: Judging, number: int) -> tuple[set[int] | None, set[str]]:
+    """Return the workers reported as random, or None, and names of findings."""
     kinds = judge_kinds(judged_pairs(regime.study(of_study(number))))
-    if kinds is None or kinds.careless is None:
-        return None
-    return {int(name[1:]) for name in kinds.judges[kinds.careless.is_careless]}
+    if kinds is None:
+        return None, set()
+    careless = kinds.careless
+    named = {int(name[1:]) for name in kinds.judges[careless.is_careless]} if careless else None
+    return named, {finding.name for finding in kinds.findings()}
 
 
 def preferences(replications: int, engine: Executor) -> None:
-    print("| study | `careless_workers` | named who are | named who are not |\n|---|---|---|---|")
+    print(
+        "| study | `careless_workers` | named who are | named who are not | `judges_differ` | `opposite_camp` |\n"
+        + "|---" * 6
+        + "|"
+    )
     for regime in JUDGING:
         found = replicated(engine, partial(judged, regime), replications)
-        named = [each for each in found if each is not None]
+        named = [each for each, _ in found if each is not None]
+        others = (
+            f"{np.mean([name in said for _, said in found]):.2f}"
+            for name in ("judges_differ", "opposite_camp")
+        )
         careless = round(regime.careless * regime.people)
         right = np.sum([sum(person < careless for person in each) for each in named]) / max(
             1, careless * len(named)
@@ -447,7 +459,8 @@ def preferences(replications: int, engine: Executor) -> None:
         wrong = np.mean([sum(person >= careless for person in each) for each in named]) if named else 0.0
         share = f"{right:.0%}" if careless and named else "-"
         print(
-            f"| {regime.label} | {len(named) / replications:.2f} | {share} | {wrong:.1f} people |", flush=True
+            f"| {regime.label} | {len(named) / replications:.2f} | {share} | {wrong:.1f} people | {' | '.join(others)} |",
+            flush=True,
         )
 
 

@@ -1,4 +1,6 @@
-"""How often push weights and alpha are right, or say why not: tables of docs/evidence.md.
+"""Simulated coverage and warnings of push weights and alpha.
+
+Tables of docs/evidence.md.
 
     python -m benchmarks.coverage_push [--replications 200] [--named PART] [--jobs 1] [--scheduler ADDRESS]
 

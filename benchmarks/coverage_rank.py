@@ -1,4 +1,6 @@
-"""How often the intervals, ranks and p values of `prefcal rank` are right, in many sorts of studies, beside a bootstrap of votes.
+"""Simulated coverage of intervals, ranks and p values of `prefcal rank`.
+
+In many sorts of studies, beside a bootstrap of votes.
 
     python -m benchmarks.coverage_rank [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS] [--wmt16 DIR] [--votes]
 

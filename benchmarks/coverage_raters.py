@@ -1,4 +1,4 @@
-"""How often the intervals of agreement among raters, consistency and position bias hold the truth.
+"""Simulated coverage of agreement among raters, consistency and side bias.
 
     python -m benchmarks.coverage_raters [--replications 1000] [--only preferences|importance|people] [--jobs 1] [--scheduler ADDRESS]
 
@@ -142,7 +142,7 @@ def people(table: pd.DataFrame, *, rng: np.random.Generator) -> Fits:
 
 @dataclass(slots=True)
 class Tally:
-    """How often the intervals of one measure held its truth, and its estimates."""
+    """Coverage of the intervals of one measure, and its estimates."""
 
     truth: float
     estimates: list[float] = field(default_factory=list)

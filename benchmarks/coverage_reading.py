@@ -1,4 +1,6 @@
-"""How well reading speed is recovered, and how often its intervals hold the truth: tables of docs/evidence.md.
+"""Recovery of reading speed, and coverage of its intervals.
+
+Tables of docs/evidence.md.
 
     python -m benchmarks.coverage_reading [--replications 1000] [--only coverage|naive|speed] [--jobs 1] [--scheduler ADDRESS]
 

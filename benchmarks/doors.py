@@ -1,4 +1,4 @@
-"""Attacks and accidents that once succeeded: votes seen, silent connections, folders removed, deadlocks.
+"""Attacks and accidents that once succeeded: votes, silence, folders, deadlocks.
 
     PYTHONPATH=$PWD python benchmarks/doors.py watch silent folders starts kills
 

@@ -1,4 +1,6 @@
-"""M and S of 10^5 workers with 10 intervals each, beside lifelines' log-normal fit of the same million rows.
+"""M and S of 1e5 workers, beside lifelines' log-normal fit of the same rows.
+
+Each worker has 10 intervals.
 
     python benchmarks/durations.py [--workers 100000] [--rounds 3]
 

@@ -1,4 +1,4 @@
-"""How long an export takes, and how much memory, by the size of the study.
+"""Time and memory of an export, by the size of the study.
 
     python benchmarks/export.py [WORKERS ...]
 

@@ -1,4 +1,4 @@
-"""How long `prefcal fit` takes: a study of 300 workers with every table, and tables of a million rows.
+"""Time of `prefcal fit`: 300 workers with every table, and tables of 1e6 rows.
 
     python benchmarks/fit.py [--workers 300] [--large]
 

@@ -216,7 +216,8 @@ def inside(ends: tuple[float | None, float | None], truth: float) -> bool:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-COPIES, CAMP, LOT = frozenset({"same_answers"}), frozenset({"opposite_camp"}), frozenset({"careless_workers"})
+COPIES, CAMP = frozenset({"same_answers"}), frozenset({"opposite_camp"})
+LOT = frozenset({"careless_workers", "judges_differ"})
 OWN, ALIKE = frozenset({"own_weights", "pain_form"}), frozenset({"alike_times"})
 EXTRA = frozenset({"extra_time"})
 FAMILIES = {

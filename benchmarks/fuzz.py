@@ -1,4 +1,4 @@
-"""What strangers' files and requests do to prefcal: every one of them must be accepted, or refused in plain words.
+"""Fuzzing of files and requests: accepted, or refused in plain words.
 
     python benchmarks/fuzz.py [--seed 1] [--share 1.0] [--processes 2] [--only TARGET] [--first INDEX]
 
@@ -56,7 +56,7 @@ MAX_SHOWN = 10
 
 @dataclass(frozen=True)
 class Target:
-    """What is attacked: how many inputs, and how one is made and tried in a scratch folder."""
+    """Target of an attack: number of inputs, and how one is made and tried."""
 
     name: str
     inputs: int

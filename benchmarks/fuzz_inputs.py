@@ -1,4 +1,4 @@
-"""Valid inputs to break, what is put into them, and the breaking itself: for benchmarks/fuzz.py."""
+"""Valid inputs, and ways to break them, for benchmarks/fuzz.py."""
 
 import gzip
 import random
@@ -66,7 +66,7 @@ NASTY = [
         b"\\u0000",
     ),
 ]
-"""What readers have stumbled over, put in anywhere."""
+"""Texts that readers have failed on, put in anywhere."""
 
 STUDY_JSON = {
     "study": "small",

@@ -1,4 +1,4 @@
-"""A served study of every task as the fuzz campaign attacks it, and its two doors: batches of events, and requests of any address."""
+"""Fuzzing of a served study: batches of events, and requests of any address."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Write the rows of a printed table into a CSV of docs/evidence, which docs/evidence.md shows.
+"""Copy of a printed table's rows into a CSV of docs/evidence.
 
     python -m benchmarks.coverage_push | python benchmarks/keep_rows.py docs/evidence/push.csv
 

@@ -1,4 +1,4 @@
-"""Participants who walk through any study of plain HTML forms, and log events where the pages ask for it.
+"""Simulated participants of any study of plain HTML forms, who log events.
 
 python benchmarks/load_client.py START_URLS --participants 50 --seconds 30 [--think S] [--set choice=left|right]
 

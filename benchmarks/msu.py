@@ -1,4 +1,4 @@
-"""Modeled Stream Utility of 1,000 users over 15 topics, beside a literal Python one and a bare compiled loop.
+"""MSU of 1,000 users over 15 topics, beside pure Python and a compiled loop.
 
     python benchmarks/msu.py [SHARED] [--rounds N]
 

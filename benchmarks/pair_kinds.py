@@ -1,4 +1,6 @@
-"""What a pair page costs the server, by kind of task: pairs of summaries, of plain lists, and of answers, submission by submission in turn.
+"""Server time of a pair page, by kind of task, in turn.
+
+Pairs of summaries, of plain lists, and of answers, submission by submission.
 
     python benchmarks/pair_kinds.py [--workers 100] [--blocks 6] [--seconds 45]
 

@@ -1,4 +1,4 @@
-"""People who are not as the model of durations says: tables follows and visits of studies, and the truth about them.
+"""Studies of people outside the model of durations: tables, and truth.
 
 Written apart from the package's own simulators, so that a fault in one is not also in the other.
 """
@@ -20,7 +20,7 @@ Pace = Callable[[np.ndarray, np.random.Generator], Callable[[np.ndarray], np.nda
 
 @dataclass(frozen=True, kw_only=True)
 class People:
-    """How people are.
+    """Behaviour of the people of a regime.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Regimes of the battery: what people are like, what is true of them, and the warnings that may say why it is missed.
+"""Regimes of the battery: people, truth, and warnings that explain a miss.
 
 Values and generators are others than those that the package was tuned on.
 """
@@ -18,7 +18,7 @@ Tables = dict[str, pd.DataFrame]
 
 
 class Regime(NamedTuple):
-    """What people are like, what is true of them, and under which names a warning says why it is missed."""
+    """People, their truth, and the names of warnings that explain a miss."""
 
     label: str
     tables: Callable[[np.random.Generator], Tables]

@@ -1,4 +1,6 @@
-"""Tables of people who are not as the models say, with other values than those of the coverage programs.
+"""Tables of people outside the models, with values of their own.
+
+Others than those of the coverage programs.
 
 Every generator here is written from the description of what people do, without the simulators of the package and without its
 likelihoods. Times away, sessions, reading, votes and stops have theirs in `people_durations`, `coverage_people` and

@@ -1,4 +1,6 @@
-"""Pictures of a study beside static files of the same bytes, in interleaved rounds; and on a slow phone beside the time of their bytes.
+"""Pictures of a study beside static files of the same bytes, and on a slow phone.
+
+Rounds are interleaved; on the phone they are set beside the time of their bytes.
 
 python benchmarks/pictures.py [--participants 50] [--seconds 8] [--rounds 5]
 

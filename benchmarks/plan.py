@@ -1,4 +1,4 @@
-"""Does `prefcal plan` keep its word? Widths of intervals: as planned, and as real studies of that size have them.
+"""Widths of intervals: as `prefcal plan` says, and as real studies have them.
 
     python benchmarks/plan.py [STUDIES]
 

@@ -1,4 +1,6 @@
-"""The whole push track of 2015 for 40 runs, reading included, beside a literal implementation in pure Python.
+"""Push track of 2015 for 40 runs, beside a literal implementation in Python.
+
+Reading is included.
 
     python benchmarks/push.py [SHARED] [--rounds N]
 

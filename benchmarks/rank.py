@@ -1,4 +1,4 @@
-"""How long `prefcal rank` takes for many judgments, and in how much memory, beside choix and evalica where they are installed.
+"""Time and memory of `prefcal rank`, beside choix and evalica if installed.
 
     python benchmarks/rank.py [JUDGMENTS SYSTEMS TOPICS WORKERS]
 

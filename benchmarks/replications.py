@@ -1,4 +1,4 @@
-"""Studies of a benchmark, drawn by one process or many: `--jobs` and `--scheduler`, as for `prefcal plan`.
+"""Studies of a benchmark by one process or many: `--jobs` and `--scheduler`.
 
 Programs that use it are run as modules (`python -m benchmarks.coverage_push --jobs 2`), so that other processes find what they
 are to do.

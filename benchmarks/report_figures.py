@@ -1,4 +1,4 @@
-"""Make the figures of docs/report.md: the two bundled studies with simulated crowds, from their study files to the report.
+"""Figures of docs/report.md, from the two bundled studies and simulated crowds.
 
     python benchmarks/report_figures.py [FOLDER]
 

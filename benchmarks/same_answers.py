@@ -1,6 +1,8 @@
-"""How often `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers` speak, of crowds where they should and should not.
+"""False and missed alarms of checks of crowds.
 
-python benchmarks/same_answers.py [STUDIES] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
+The checks are `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers`.
+
+python -m benchmarks.same_answers [STUDIES [copies|times|stopping|kinds ...]] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
 of 4 systems (10 topics), unless its line says otherwise; a tie comes in 15 % of answers of somebody whose habit it is not.
 """
 
@@ -193,17 +195,18 @@ STOPS: dict[str, Callable[[list[int], int, np.random.Generator], bool]] = {
 
 
 def kinds_table(studies: int) -> None:
-    """Print how often judges are called a camp, and careless, and how many of them wrongly."""
+    """Print how often judges are called a camp, careless or different."""
     print(
-        "\n| judges | `opposite_camp` | exactly the camp | `careless_workers` | named who are not |\n|---|---|---|---|---|"
+        "\n| judges | `opposite_camp` | exactly the camp | `careless_workers` | named who are not | `judges_differ` |\n|---|---|---|---|---|---|"
     )
     for name, crowd in KINDS.items():
-        camps = exact = careless = wrong = 0
+        camps = exact = careless = wrong = unclear = 0
         camp, by_lot = set(range(crowd.camp)), set(range(crowd.camp, crowd.camp + crowd.clickers))
         for number in range(studies):
             kinds = judge_kinds(judged_pairs(crowd.study(np.random.default_rng([number, 7]))))
             if kinds is None:
                 continue
+            unclear += kinds.unclear is not None
             if kinds.camp:
                 camps += 1
                 exact += {int(judge[1:]) for judge in kinds.judges[kinds.camp.is_careless]} == camp
@@ -212,7 +215,7 @@ def kinds_table(studies: int) -> None:
                 wrong += len({int(judge[1:]) for judge in kinds.judges[kinds.careless.is_careless]} - by_lot)
         right = f"{exact / studies:.2f}" if camp else ""
         print(
-            f"| {name} | {camps / studies:.2f} | {right} | {careless / studies:.2f} | {wrong / studies:.2f} |",
+            f"| {name} | {camps / studies:.2f} | {right} | {careless / studies:.2f} | {wrong / studies:.2f} | {unclear / studies:.2f} |",
             flush=True,
         )
 
@@ -255,8 +258,11 @@ def copies_table(studies: int) -> None:
 
 
 if __name__ == "__main__":
-    STUDIES = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    copies_table(STUDIES)
-    times_table(STUDIES)
-    stopping_table(STUDIES)
-    kinds_table(STUDIES)
+    TABLES_MADE = {
+        "copies": copies_table,
+        "times": times_table,
+        "stopping": stopping_table,
+        "kinds": kinds_table,
+    }
+    for table in sys.argv[2:] or TABLES_MADE:
+        TABLES_MADE[table](int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -1,4 +1,4 @@
-"""prefcal's server under load, beside oTree's in interleaved runs, or alone with many workers who think.
+"""prefcal's server under load, beside oTree's or alone with many workers.
 
 python benchmarks/serving_load.py --otree ENV [--rounds 3] [--participants 50] [--seconds 30]
 python benchmarks/serving_load.py --client ENV --bare [--rounds 3] [--seconds 10] [--processes 1]

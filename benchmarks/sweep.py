@@ -1,4 +1,4 @@
-"""The paper's sweep of MSU: 2,646 points, 1,000 users of each population, 26 runs on 9 topics.
+"""The paper's sweep of MSU: 2,646 points, 1,000 users each, 26 runs, 9 topics.
 
     python benchmarks/sweep.py [SHARED] [--users N] [--jobs N] [--spread R,...] [-o DIR]
     python benchmarks/sweep.py [SHARED] --start

@@ -1,4 +1,6 @@
-"""Two servers before one PostgreSQL behind nginx, many workers who think, and one server killed in the middle: the figures of docs/scale.md.
+"""Two servers before one PostgreSQL under load, one of them killed.
+
+Behind nginx, with many workers who think: the figures of docs/scale.md.
 
 PYTHONPATH=. python benchmarks/two_servers.py --client ENV [--participants 1000] [--seconds 60]
 

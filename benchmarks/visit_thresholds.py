@@ -1,4 +1,6 @@
-"""What the silence that ends a visit does to times away and session lengths: tables of docs/evidence.md.
+"""Times away and session lengths by the silence that ends a visit.
+
+Tables of docs/evidence.md.
 
     python benchmarks/visit_thresholds.py [--replications 20]
 

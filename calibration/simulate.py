@@ -33,25 +33,25 @@ class SimulatedStudy:
     Attributes
     ----------
     workers : int
-        In every task.
+        Number of workers, the same in every task.
     topics : int
-        Queries of summaries, and interest profiles of pushes.
+        Number of queries of summaries, and of interest profiles of pushes.
     diary : ObservationDesign
-        How visits are watched; its workers are the study's.
+        How visits are observed; its workers are the study's.
     population : Population
-        M_A, S_A, M_D, S_D.
+        Laws of times away and session lengths: M_A, S_A, M_D, S_D.
     readers : SimulatedReaders
-        Reading speed.
+        Law of reading speed.
     items : int
-        Reads of each worker.
+        Number of reads of each worker.
     raters : LatenessRaters
-        Lateness; its workers are the study's.
+        Answers about late updates; their workers are the study's.
     patience_chars : float
         Patience of judges and readers.
     rbp_p : float
         Persistence of readers of ranked lists.
     pushes : PushJudges
-        What pushes are worth; its workers are the study's.
+        Worth of pushes to judges; their workers are the study's.
 
     Examples
     --------

@@ -119,9 +119,9 @@ def lazily(
     def get(name: str) -> Any:
         if name in names:
             for module in modules:
-                found = importlib.import_module(module, package)
-                if name in getattr(found, "__all__", vars(found)):
-                    return getattr(found, name)
+                imported = importlib.import_module(module, package)
+                if name in getattr(imported, "__all__", vars(imported)):
+                    return getattr(imported, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get, lambda: sorted(names)

@@ -68,16 +68,16 @@ def _check_scheduler(distributed: Any, address: str) -> None:
 
     Any other service may say anything, or nothing at all.
     """
-    found: Future[Any] = Future()
+    answer: Future[Any] = Future()
     with _said_once("distributed", "tornado.application", "asyncio"):
         try:
             distributed.comm.resolve_address(address)
         except (OSError, ValueError):
             raise _nobody(address) from None
         # a notebook has a loop already, and who presses Ctrl-C shall not wait for this one
-        Thread(target=_ask, args=(distributed, address, found), daemon=True).start()
+        Thread(target=_ask, args=(distributed, address, answer), daemon=True).start()
         try:
-            said = found.result(2 * SAYING * SECONDS)
+            said = answer.result(2 * SAYING * SECONDS)
         except (TimeoutError, distributed.comm.CommClosedError):
             said = None
         except OSError:
@@ -92,12 +92,12 @@ def _check_scheduler(distributed: Any, address: str) -> None:
         )
 
 
-def _ask(distributed: Any, address: str, found: "Future[Any]") -> None:
-    """Ask who is there, and leave what is said, or why nothing is, in ``found``."""
+def _ask(distributed: Any, address: str, answer: "Future[Any]") -> None:
+    """Ask who is there, and leave what is said, or why nothing is, in ``answer``."""
     try:
-        found.set_result(asyncio.run(asyncio.wait_for(_identity(distributed, address), SAYING * SECONDS)))
+        answer.set_result(asyncio.run(asyncio.wait_for(_identity(distributed, address), SAYING * SECONDS)))
     except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
-        found.set_exception(error)
+        answer.set_exception(error)
 
 
 async def _identity(distributed: Any, address: str) -> Any:
@@ -133,15 +133,15 @@ def _check_workers(client: Any, address: str) -> None:
     """
     try:
         client.wait_for_workers(1, timeout=SECONDS)
-        found = client.run(_own_version)
+        versions = client.run(_own_version)
     except TimeoutError:
         raise PrefcalError(
             f"the cluster at {address} has no workers: start some (dask worker {address})"
         ) from None
     except ModuleNotFoundError:
-        found = {"": "no prefcal"}
-    if set(found.values()) != {_own_version()}:
-        others = join_names(sorted({str(one) for one in found.values()} - {_own_version()}))
+        versions = {"": "no prefcal"}
+    if set(versions.values()) != {_own_version()}:
+        others = join_names(sorted({str(one) for one in versions.values()} - {_own_version()}))
         raise PrefcalError(
             f"the workers at {address} have {others}, and here is {_own_version()}: install the same prefcal everywhere"
         )

@@ -54,8 +54,8 @@ class Fault:
 
     def __str__(self) -> str:
         """Format as one line, ``FILE:LINE: message; hint``, safe for terminals."""
-        place = "" if self.path is None else f"{self.path}:{self.line or 1}: "
-        return printable(" ".join(f"{place}{self.problem}; {self.cure}".split()))
+        location = "" if self.path is None else f"{self.path}:{self.line or 1}: "
+        return printable(" ".join(f"{location}{self.problem}; {self.cure}".split()))
 
 
 class InputError(PrefcalError, ValueError):

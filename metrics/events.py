@@ -122,10 +122,10 @@ class Event:
         Its own, then its original's if it is a copy.
         """
         sampled = self.updates.get(update)
-        found = self.matches.get(update, ())
+        matches = self.matches.get(update, ())
         if sampled is not None and sampled.original is not None:
-            found += self.matches.get(sampled.original, ())
-        return tuple(dict.fromkeys([match.nugget for match in found])) if found else ()
+            matches += self.matches.get(sampled.original, ())
+        return tuple(dict.fromkeys([match.nugget for match in matches])) if matches else ()
 
 
 class SkippedMatches(NamedTuple):
@@ -249,10 +249,10 @@ class UpdateRun:
         A topic that the run has nothing for is left out.
         """
         names = TopicNames(judged, STREAM_TOPICS, where=self.name)
-        found = {topic: names.find(topic) for topic in set(self.topics)}
+        judged_topics = {topic: names.find(topic) for topic in set(self.topics)}
         entries: defaultdict[str, list[int]] = defaultdict(list)
         for entry, topic in enumerate(self.topics):
-            name = found[topic]
+            name = judged_topics[topic]
             if name is not None:
                 entries[name].append(entry)
         return {topic: np.array(rows, dtype=np.int64) for topic, rows in entries.items()}
@@ -291,8 +291,8 @@ def updates_left_out(
         was not found is not in the list.
     """
     names = TopicNames(collection.topics, STREAM_TOPICS, where=run.name)
-    found = {written: names.find(written) for written in set(run.topics)}
-    named = [found[written] for written in run.topics]
+    judged_topics = {written: names.find(written) for written in set(run.topics)}
+    named = [judged_topics[written] for written in run.topics]
     events = [None if topic is None else collection.topics[topic] for topic in named]
     judged = np.array([event is not None for event in events], dtype=np.bool_)
     entries = list(zip(events, run.updates, run.seconds.tolist(), strict=True))
@@ -340,7 +340,7 @@ def updates_left_out(
         ),
         *topics_without(
             collection.topics,
-            found.values(),
+            judged_topics.values(),
             "update",
             topics=topics,
             cause="the run may be empty or not whole, or the judgments of another year",

@@ -239,7 +239,7 @@ def _named(path: str | Path) -> Path:
 
 def _try_folder(path: Path, folder: Path) -> None:
     """Write a probe into the nearest existing folder and remove it."""
-    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    nearest = next(ancestor for ancestor in (folder, *folder.absolute().parents) if ancestor.exists())
     if not nearest.is_dir():
         problem = f"the folder cannot be made: {nearest} is a file"
         raise input_fault(problem, path=path, cure="choose another place")

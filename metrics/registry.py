@@ -296,7 +296,7 @@ def _class_named(name: str, *, printed: bool) -> type[Measure]:
     """
     cls = _known.get(name) or all_measures().get(name)
     if cls is None and printed:
-        cls = next((one for one in _known.values() if one.name == name), None)
+        cls = next((measure_class for measure_class in _known.values() if measure_class.name == name), None)
     if cls is None:
         raise _unknown(f"there is no measure {name!r}", name, list(_known))
     return cls

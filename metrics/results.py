@@ -166,7 +166,11 @@ def label_measures(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None
     labels: dict[str, M] = {}
     for measure in given:
         if kind is not None and not isinstance(measure, kind):
-            known = sorted(one.__name__ for one in all_measures().values() if issubclass(one, kind))
+            known = sorted(
+                measure_class.__name__
+                for measure_class in all_measures().values()
+                if issubclass(measure_class, kind)
+            )
             raise input_fault(
                 f"{measure!r} is no measure of {kind.family}",
                 cure=f"pass some of {join_names(known, most=12)}",
@@ -182,11 +186,11 @@ def run_list(runs: Iterable[R], kind: type[R]) -> list[R]:
     """Return runs as a list; raises InputError for what is none, or is one run."""
     if isinstance(runs, (kind, str)):
         raise input_fault("one run is given where several are wanted", cure="pass a list: [run]")
-    found = list(runs)
-    for one in found:
-        if not isinstance(one, kind):
-            raise input_fault(f"{one!r} is no {kind.__name__}", cure="read the file first")
-    return found
+    listed_runs = list(runs)
+    for run in listed_runs:
+        if not isinstance(run, kind):
+            raise input_fault(f"{run!r} is no {kind.__name__}", cure="read the file first")
+    return listed_runs
 
 
 def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] | None = None) -> list[Score]:

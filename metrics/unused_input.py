@@ -87,8 +87,8 @@ class UnusedInput:
         excuse : str
             How the mean over the topics of the run is asked for; empty where it cannot be.
         """
-        place = "" if line is None else f" (line {line})"
-        example = f", such as {printable(repr(self.example))}{place}" if self.example else ""
+        at_line = "" if line is None else f" (line {line})"
+        example = f", such as {printable(repr(self.example))}{at_line}" if self.example else ""
         then = f"{',' if example else ''} and {self._agreeing(self.then)}" if self.then else ""
         whole = pluralise(self.of, *self.noun)
         them = "it" if self.count == 1 else "them"
@@ -215,10 +215,10 @@ def topics_without(
     missing = [topic for topic in judged if topic not in has]
     is_excused = topics == "judged"
     then = worth if is_excused else "are left out of the mean"
-    found = count_unused_names(
+    counts = count_unused_names(
         missing, len(judged), noun=TOPIC, says=f"have no {what} in the run", cause=cause, then=then
     )
-    return [replace(part, is_excused=is_excused) for part in found]
+    return [replace(part, is_excused=is_excused) for part in counts]
 
 
 class HasName(Protocol):

@@ -104,6 +104,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     model: Model | None = None,
     draws: int | None = None,
     scores: str | Path | pd.DataFrame | None = None,
+    lengths: str | Path | pd.DataFrame | None = None,
     collection: Mapping[str, str | Path] | None = None,
     runs: Mapping[str, str | Path] | None = None,
     measures: Sequence[str] = (),
@@ -126,6 +127,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         How often the model is drawn, for the columns draw_low and draw_high.
     scores : str, Path or DataFrame, optional
         run, topic, metric, value: measures of your own, and the frames that `score_summaries` and the others return.
+    lengths : str, Path or DataFrame, optional
+        run, topic, metric, value: how long each side is, for judges that are no people; by default the characters of what was shown.
     collection, runs : mapping of str to path, optional
         Kind of file -> file and system -> run, in place of those that study.json names.
     measures : sequence of str
@@ -144,7 +147,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     Returns
     -------
     AgreementTables
-        ``frame()``, ``summary()``, and the frames agreement, comparisons, curve, pairs, disagreements.
+        ``frame()``, ``summary()``, the frames agreement, comparisons, curve, pairs, disagreements, and ``judges`` with what judges
+        that are no people are worth.
 
     Raises
     ------
@@ -186,18 +190,20 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         raise input_fault(
             f"primary is {primary!r}", cure='give the names of two measures: ("M@1500", "M@840")'
         )
-    folder, given = _folder(tables), _split(tables)[0]
+    folder, (given, verdicts) = _folder(tables), _split(tables)
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
     fitted = None if model is None else _user_model(model)
     drawn = draw_model(fitted, draws, seed) if fitted and draws else None
     study = None if folder is None else read_study(folder)
     evidence = ScoreSources(
         tables=given,
+        verdicts=verdicts,
         sources=study_sources(folder, judged, collection=_paths(collection), runs=_paths(runs)),
         model=fitted,
         drawn=drawn.models(fitted) if fitted and drawn else (),
         same_tables=fitted is not None and _of_these_tables(fitted, folder),
         scores=None if scores is None else read_scores(scores),
+        lengths=None if lengths is None else read_scores(lengths),
         seed=seed,
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),

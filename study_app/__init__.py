@@ -1,4 +1,7 @@
-"""The study server, the simulated crowd, the report and the command line; may import both other packages."""
+"""Study server, simulated crowd, report and command line.
+
+May import both other packages.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,4 +1,7 @@
-"""Where things are: the database, and the files that are not code (in the wheel under study_app, in a checkout beside it)."""
+"""Paths and addresses: the database, and files that are not code.
+
+The latter are in the wheel under study_app, in a checkout beside it.
+"""
 
 import os
 import re
@@ -41,7 +44,9 @@ class Config:
 
 
 def database_url(given: str | None = None, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the address of the database: the option, else PREFCAL_DATABASE_URL, else `prefcal.sqlite3` here.
+    """Return the database's address.
+
+    The option, else PREFCAL_DATABASE_URL, else `prefcal.sqlite3` here.
 
     A path without ``://`` is a SQLite file; paths come back absolute.
     """
@@ -79,7 +84,10 @@ def parsed_address(url: "str | URL") -> "URL":
 
 
 def _of_several(servers: str) -> dict[str, str]:
-    """Return the parameters of a connection to whichever of some servers may be written to; raises `ValueError` for what is none."""
+    """Return the connection parameters of several servers, of which one is written to.
+
+    Raises `ValueError` for an invalid address.
+    """
     matches = [_SERVER.fullmatch(server) for server in servers.split(",")]
     parts = [
         (match["number"] or match["name"] or "", match["port"] or "")
@@ -93,7 +101,7 @@ def _of_several(servers: str) -> dict[str, str]:
 
 
 def resource_folder(name: str) -> Path:
-    """Return the folder ``name`` (`templates`, `examples`) of the wheel, else of the checkout.
+    """Return folder ``name`` (`templates`, `examples`) of wheel or checkout.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""What careless code makes of the same tables: wrong on purpose, for the docs that say how wrong; nothing here is part of prefcal."""
+"""Naive estimators that are wrong on purpose, for the docs; no part of prefcal."""

@@ -1,4 +1,4 @@
-"""What is usually done with times away and session lengths, and why it goes wrong: baselines to compare a fit with.
+"""Naive estimators of times away and session lengths, and their errors.
 
 Each takes the same tables as the fit; docs/evidence.md has their measured bias.
 """
@@ -24,7 +24,7 @@ NO_EVENT = "no duration is complete"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaiveDurations:
-    """What a naive estimator says.
+    """Estimates of one naive estimator.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ _OF_SESSIONS = (
 
 
 def naive_away(tables: Mapping[str, pd.DataFrame], **options: Any) -> tuple[NaiveDurations, ...]:
-    """Return what every naive estimator makes of times away.
+    """Return the times away by every naive estimator.
 
     Parameters
     ----------
@@ -155,7 +155,10 @@ def naive_away(tables: Mapping[str, pd.DataFrame], **options: Any) -> tuple[Naiv
 
 
 def naive_session(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker") -> tuple[NaiveDurations, ...]:
-    """Return what every naive estimator makes of session lengths; parameters and errors as of `fit_session`."""
+    """Return the session lengths by every naive estimator.
+
+    Parameters and errors as of `fit_session`.
+    """
     exposure = session_exposure(tables, unit=unit)
     return tuple(_tried(name, partial(_FAULTS[name][0], exposure), _FAULTS[name][1]) for name in _OF_SESSIONS)
 

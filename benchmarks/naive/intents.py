@@ -1,4 +1,4 @@
-"""What not to do with votes on intents: the usual estimates of P(i|q), as baselines.
+"""Naive estimators of P(i|q) from votes on intents.
 
 Each takes tables intent_votes and intents like `calibration.models.intents.fit_intents`. What is wrong with each stands in its
 docstring, with what was measured on 10 voters per topic.

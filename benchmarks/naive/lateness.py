@@ -1,4 +1,4 @@
-"""Usual ways to a decay of lateness that are wrong; each function's docstring says how."""
+"""Naive estimators of the lateness decay; each docstring names its error."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Usual ways to patience and persistence that are wrong; each function's docstring says how."""
+"""Naive estimators of patience and persistence; each docstring names its error."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

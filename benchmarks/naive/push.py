@@ -1,4 +1,4 @@
-"""Usual ways to weights of pushes that are wrong; each function's docstring says how."""
+"""Naive estimators of push weights; each docstring names its error."""
 
 from collections.abc import Callable
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Usual ways to a reading speed that are wrong; each function's docstring says how.
+"""Naive estimators of reading speed; each docstring names its error.
 
 Each takes table reads and returns the two parameters of `calibration.models.reading.fit.fit_reading_speed`, with the bias measured at a
 true mu of 1.290 and sigma of 0.558 (100 workers, 20 items). nan where there are fewer than two workers.

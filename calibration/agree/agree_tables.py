@@ -9,6 +9,7 @@ in docs/agreement.md.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import PlannedComparison, comparison_rows, couples, in_same_order
+from calibration.agree.judge_tables import judge_tables
 from calibration.agree.judged_task import (
     JudgedTask,
     has_exclusions,
@@ -37,6 +39,7 @@ from calibration.agree.result import (
 from calibration.agree.score_sources import (
     Scorer,
     ScoreSources,
+    ShownTexts,
     TaskScores,
     check_runs,
     judged_summaries,
@@ -44,11 +47,13 @@ from calibration.agree.score_sources import (
     with_system_names,
 )
 from calibration.agree.task_agreement import (
+    AGREEMENT_COLUMNS,
     COLUMNS,
     CURVE_COLUMNS,
     DRAW_COLUMNS,
     Row,
     disagreement_rows,
+    length_differences,
     pair_rows,
     score_differences,
     shown_texts,
@@ -58,7 +63,8 @@ from calibration.agree.task_agreement import (
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
-from calibration.tables.people import people_tables
+from calibration.judges.numbers import JudgeTables, joined
+from calibration.judges.verdicts import split_verdicts
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -100,12 +106,14 @@ def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] =
     own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else lambda _: TaskScores()
 
     def score(judged: JudgedTask) -> TaskScores:
-        found = own(judged)
-        elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in found.variants})
-        notes = (*found.notes, *left_out)
-        if not (found.variants or elsewhere or notes):
+        scores = own(judged)
+        elsewhere, left_out = _from_elsewhere(
+            judged, evidence, {variant.measure for variant in scores.variants}
+        )
+        notes = (*scores.notes, *left_out)
+        if not (scores.variants or elsewhere or notes):
             notes = (f"{judged.task}: {_unscored(kind, evidence)}",)
-        return TaskScores(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+        return TaskScores(variants=(*scores.variants, *elsewhere), sweeps=scores.sweeps, notes=notes)
 
     return score
 
@@ -128,7 +136,7 @@ def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) ->
     """Return measures by printed name, of names without external scores."""
     elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
     measures = [measure_called(name, kind) for name in names if name not in elsewhere]
-    return {printed_name(one, kind): one for one in measures if one is not None}
+    return {printed_name(measure, kind): measure for measure in measures if measure is not None}
 
 
 def _from_elsewhere(
@@ -164,6 +172,7 @@ class _TaskResult(NamedTuple):
     disagreements: list[Row]
     notes: list[str]
     known: tuple[Diagnostic, ...]
+    judges: JudgeTables
 
 
 def agree(
@@ -178,7 +187,8 @@ def agree(
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
 
-    Excluded and withdrawn workers and validation repeats do not count. Where leaving out the excluded ones changes
+    Judges that are no people are held against those who judged, and count nowhere else. Excluded and withdrawn workers and validation
+    repeats do not count. Where leaving out the excluded ones changes
     anything, the agreement stands a second time with them (column ``exclusions``).
 
     Parameters
@@ -204,13 +214,15 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
+    if evidence.verdicts is None:
+        people, verdicts = split_verdicts(evidence.tables)
+        evidence = replace(evidence, tables=people, verdicts=verdicts)
     if "preferences" not in evidence.tables:
         raise input_fault(
             f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
             f" (only {join_names(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
-    evidence = replace(evidence, tables=people_tables(evidence.tables))
     checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
         evidence = replace(evidence, tables=one_cluster(evidence.tables, checks.same))
@@ -233,10 +245,12 @@ def agree(
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
     }
     measured = {task.task: scorers[task.task](task) for task in tasks}
-    variants = {task: found.variants for task, found in measured.items() if found.variants}
-    missing = [note for found in measured.values() for note in found.notes]
+    variants = {task: task_scores.variants for task, task_scores in measured.items() if task_scores.variants}
+    missing = [note for task_scores in measured.values() for note in task_scores.notes]
     notes += missing
-    if not variants:
+    judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
+    compared = [task for task in tasks if task.task in variants or len(judged[task.task])]
+    if not compared:
         words = evidence.arguments
         with_measures = any(task_kind(task.task, evidence) in KINDS for task in tasks)
         files = f"{words.files}, add table positions or push_cells (prefcal features), or " * with_measures
@@ -257,16 +271,17 @@ def agree(
         )
     rng = np.random.default_rng(seed)
     results = {
-        task.task: _compared(task, measured[task.task], named[task.task], evidence, rng)
-        for task in tasks
-        if task.task in variants
+        task.task: _compared(
+            task, measured[task.task], named.get(task.task), judged[task.task], evidence, rng
+        )
+        for task in compared
     }
     notes += [note for result in results.values() for note in result.notes]
     rows = _rows(result.agreement for result in results.values())
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
     return AgreementTables(
-        agreement=_numeric(pd.DataFrame(rows)),
+        agreement=_numeric(pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))),
         comparisons=_frame((result.comparisons for result in results.values()), COMPARISON_COLUMNS),
         curve=_frame((result.curve for result in results.values()), CURVE_COLUMNS),
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
@@ -277,6 +292,7 @@ def agree(
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
         },
+        judges=joined([result.judges for result in results.values()]),
     )
 
 
@@ -304,12 +320,11 @@ def _known(
     judges = set(task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     kinds = judge_kinds(task.judgments)
-    camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_careless])
     return (
         *task.diagnostics,
         *(
             each.diagnostic
-            for each in (kinds.findings(_without_people(task, variants, camp)) if kinds else ())
+            for each in (kinds.findings(partial(_without_people, task, variants)) if kinds else ())
         ),
         *wide_tastes(task.votes, differences),
         *same_people(variants, judges, task.votes.crossing, fitted_to),
@@ -326,9 +341,12 @@ def _without_people(task: JudgedTask, variants: Sequence[ScoredMeasure], people:
     for variant in variants[:3]:
         without, whole = (
             agreement(
-                score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half"
+                score_differences(judged, variant.scores.to_frame())[:, 0],
+                judged.share,
+                judged.topics,
+                ties="half",
             ).value
-            for one in (others, task)
+            for judged in (others, task)
         )
         said.append(f"{variant.measure} {percent(without, 1)} for {percent(whole, 1)}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
@@ -355,8 +373,8 @@ def _named_by_study(
         if sources is None:
             named[task] = NamedComparisons()
             continue
-        place = str(Path(evidence.place).with_name(STUDY_FILE))
-        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=place)
+        path = str(Path(evidence.place).with_name(STUDY_FILE))
+        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=path)
         notes += missing
     return named
 
@@ -364,25 +382,68 @@ def _named_by_study(
 def _compared(
     task: JudgedTask,
     measured: TaskScores,
-    named_comparisons: NamedComparisons,
+    named_comparisons: NamedComparisons | None,
+    verdicts: pd.DataFrame,
     evidence: ScoreSources,
     rng: np.random.Generator,
 ) -> _TaskResult:
-    """Compare the measures of one task with its preferences, and with each other."""
+    """Compare the measures of one task with its preferences, and with each other; the judges too."""
     rows, differences = task_agreement(task, measured.variants, exclusions="applied")
-    constant = [measure for measure, difference in differences.items() if not difference.any()]
-    looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
-    made = couples(named_comparisons, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task), evidence.tables.get("media"))
+    judges, left_out = _judges(task, verdicts, measured.variants, differences, evidence, texts)
+    notes = [*left_out, *_notes(task, measured.variants, differences)]
+    comparisons: list[Row] = []
+    disagreements: list[Row] = []
+    if measured.variants and named_comparisons is not None:
+        constant = [measure for measure, difference in differences.items() if not difference.any()]
+        made = couples(named_comparisons, measured.variants, constant=constant)
+        comparisons = comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows)))
+        looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
+        disagreements = disagreement_rows(task, looked_at, differences[looked_at], texts)
+        notes += _in_same_order(task, made, differences)
     return _TaskResult(
         agreement=rows,
-        comparisons=comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows))),
+        comparisons=comparisons,
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
         pairs=pair_rows(task, differences),
-        disagreements=disagreement_rows(task, looked_at, differences[looked_at], texts),
-        notes=[f"{task.task}: {note}" for note in _notes(task, measured.variants, made, differences)],
+        disagreements=disagreements,
+        notes=[f"{task.task}: {note}" for note in notes],
         known=_known(task, measured.variants, evidence, differences),
+        judges=judges,
     )
+
+
+def _verdicts(task: str, evidence: ScoreSources) -> pd.DataFrame:
+    """Return the verdicts of judges on a task."""
+    verdicts = evidence.verdicts
+    return pd.DataFrame() if verdicts is None else verdicts[verdicts["task"] == task]
+
+
+def _judges(
+    task: JudgedTask,
+    verdicts: pd.DataFrame,
+    variants: Sequence[ScoredMeasure],
+    differences: Mapping[str, Floats],
+    evidence: ScoreSources,
+    texts: ShownTexts,
+) -> tuple[JudgeTables, list[str]]:
+    """Hold the judges of a task against its people."""
+    if verdicts.empty:
+        return JudgeTables(), []
+    media = evidence.tables.get("media")
+    lengths = None
+    if evidence.lengths is not None:
+        lengths = evidence.lengths.drop_duplicates(["topic", "run"]).set_index(["topic", "run"])["value"]
+    elif media is None or not (media["task"] == task.task).any():
+        lengths = texts.lengths(judged_summaries(task))
+    longer = None if lengths is None else length_differences(task, lengths)
+    notes = []
+    if evidence.lengths is not None and longer is not None and not np.isfinite(longer).any():
+        notes = ["no side that was judged has a length, so nothing is said of longer sides"]
+    tables, left_out = judge_tables(
+        task, verdicts, variants=variants, differences=differences, lengths=longer
+    )
+    return tables, [*notes, *left_out]
 
 
 def _highest(rows: Sequence[Row]) -> str:
@@ -400,20 +461,13 @@ def _highest(rows: Sequence[Row]) -> str:
 def _notes(
     task: JudgedTask,
     variants: Sequence[ScoredMeasure],
-    made: Sequence[PlannedComparison],
     differences: Mapping[str, Floats],
 ) -> Iterator[str]:
-    """Yield notes on constant measures, pairs in one order, and lost digits."""
+    """Yield notes on constant measures and lost digits."""
     things = judged_things(task.pairs)[1]
     for measure, difference in differences.items():
         if not difference.any():
             yield f"{measure} scores the {things} of every pair alike, so nothing can be said of it"
-    for one in made:
-        if in_same_order(differences[one.measure], differences[one.against]):
-            yield (
-                f"{one.against} and {one.measure} put the {things} of every pair in the same order, so they"
-                " agree with people alike, whatever people prefer, and are not compared by agreement"
-            )
     for variant in variants:
         scores = variant.scores.reindex(judged_summaries(task)).fillna(0.0)
         largest, spread = float(scores.abs().max()), float(scores.max() - scores.min())
@@ -421,6 +475,19 @@ def _notes(
             yield (
                 f"{variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
                 f" {precision(largest):.0e} are lost and count as ties: subtract from all scores what they have in common"
+            )
+
+
+def _in_same_order(
+    task: JudgedTask, made: Sequence[PlannedComparison], differences: Mapping[str, Floats]
+) -> Iterator[str]:
+    """Yield a note on each two measures that put all pairs in one order."""
+    things = judged_things(task.pairs)[1]
+    for comparison in made:
+        if in_same_order(differences[comparison.measure], differences[comparison.against]):
+            yield (
+                f"{comparison.against} and {comparison.measure} put the {things} of every pair in the same order, so they"
+                " agree with people alike, whatever people prefer, and are not compared by agreement"
             )
 
 

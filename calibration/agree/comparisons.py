@@ -304,10 +304,13 @@ def _of_agreements(
     """
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
-    found = {name: _without_side(task, difference, ties) for name, difference in used.items()}
+    agreements_by_name = {name: _without_side(task, difference, ties) for name, difference in used.items()}
     rows = []
     for couple in made:
-        (first, influence), (second, other) = found[couple.measure], found[couple.against]
+        (first, influence), (second, other) = (
+            agreements_by_name[couple.measure],
+            agreements_by_name[couple.against],
+        )
         error = votes.crossing.error(influence - other, votes.weight)
         result = compare(first, second, error=error, exchange=not votes.crossing.is_crossed, rng=rng)
         if in_same_order(used[couple.measure], used[couple.against]):
@@ -351,15 +354,15 @@ def _without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[Que
 def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
     """Compare two measures by slopes, in log odds per standard difference."""
     votes, swapped = task.votes, task.is_swapped if task.side is not None and task.side.is_separable else None
-    found = slope_difference(votes, first, second, is_swapped=swapped)
-    reach = found.error.half_width()
+    slopes = slope_difference(votes, first, second, is_swapped=swapped)
+    reach = slopes.error.half_width()
     return {
-        "difference": found.difference,
-        "low": found.difference - reach,
-        "high": found.difference + reach,
-        "minimum_detectable": found.error.minimum_detectable(),
+        "difference": slopes.difference,
+        "low": slopes.difference - reach,
+        "high": slopes.difference + reach,
+        "minimum_detectable": slopes.error.minimum_detectable(),
         "queries": votes.crossing.queries,
-        "p_t": found.error.p_value(found.difference),
+        "p_t": slopes.error.p_value(slopes.difference),
         "p_sign_flip": math.nan,
     }
 

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.result import AgreementTables
+from calibration.judges.numbers import JudgeTables
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 from metrics.files import digest_of, relative_path, write_atomically
@@ -221,9 +222,22 @@ def of_task(tables: StreamTables, task: str, form: str) -> TaskStreamScores | No
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
 DISAGREEMENTS = "disagreements.csv"
 STREAM_SCORES, STREAM_CORRELATIONS = "stream_scores.csv", "stream_correlations.csv"
-RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, STREAM_SCORES, STREAM_CORRELATIONS)
+JUDGES = MappingProxyType(
+    {
+        "numbers": "judge.csv",
+        "topics": "judge_topics.csv",
+        "people": "judge_people.csv",
+        "axis": "judge_axis.csv",
+    }
+)
+"""Frame of `JudgeTables` -> its file."""
+OPTIONAL = (STREAM_SCORES, STREAM_CORRELATIONS, *JUDGES.values())
+"""Files that are deleted where there is nothing to write."""
+RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, *OPTIONAL)
 RECORD = "agree.json"
-NAMES = {"task": str, "run": str, "topic": str}
+NAMES = dict.fromkeys(
+    ("task", "run", "topic", "judge", "worker", "name", "model", "prompt_sha256", "orders"), str
+)
 """Columns read as text, even where their cells look like numbers."""
 
 
@@ -289,6 +303,7 @@ def write_agreement(
         PAIRS: found.pairs,
         DISAGREEMENTS: found.disagreements,
     }
+    frames |= {name: frame for field, name in JUDGES.items() if len(frame := getattr(found.judges, field))}
     if streams is not None and len(streams.scores):
         frames |= {STREAM_SCORES: streams.scores, STREAM_CORRELATIONS: streams.correlations}
     texts = {
@@ -323,7 +338,7 @@ def write_agreement(
         raise input_fault(
             f"the folder cannot be made ({error.strerror})", path=folder, cure="choose another place"
         ) from None
-    for name in {STREAM_SCORES, STREAM_CORRELATIONS} - set(texts):
+    for name in set(OPTIONAL) - set(texts):
         (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
         write_atomically(folder / name, text)
@@ -361,6 +376,18 @@ def read_result(folder: Path, name: str) -> pd.DataFrame | None:
     for reason in frame.columns.intersection(["no_ceiling", "warnings", "no_ceiling_interval"]):
         frame[reason] = frame[reason].astype(object).fillna("")
     return frame if len(frame) else None
+
+
+def read_judges(folder: Path) -> JudgeTables:
+    """Read the tables of judges; frames without a row where there is none.
+
+    Raises
+    ------
+    InputError
+        If a file is no CSV.
+    """
+    frames = {field: read_result(folder, name) for field, name in JUDGES.items()}
+    return JudgeTables(**{field: frame for field, frame in frames.items() if frame is not None})
 
 
 def read_streams(folder: Path, unscored: Mapping[str, str] | None) -> StreamTables | None:

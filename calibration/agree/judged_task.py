@@ -22,7 +22,7 @@ from calibration.tables.preferences import (
     votes_by_pair,
 )
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
+from metrics.agreement.ceiling import Ceiling, ceiling, panel_votes
 from metrics.agreement.crossed_errors import (
     MIN_CLUSTERS,
     Crossing,
@@ -107,13 +107,15 @@ class JudgedTask:
 
         NaN for a pair that fewer than two judged.
         """
-        votes, for_a, pair = self.votes, self.votes.for_a, self.votes.pair
-        if self.knows_workers:
-            kept, for_a = one_vote_each(for_a, pair, votes.crossing.worker)
-            pair = pair[kept]
-        people = np.bincount(pair, minlength=len(self.pairs))
-        share = np.bincount(pair, for_a, minlength=len(self.pairs)) / people
-        return np.asarray(np.where(people > 1, share, np.nan), dtype=np.float64)
+        panel, is_kept = self.panel
+        share = np.full(len(self.pairs), np.nan)
+        share[is_kept] = panel.share
+        return share
+
+    @cached_property
+    def panel(self) -> tuple[VotesByPerson, Bools]:
+        """Votes that the ceilings are of, and which of the (p,) pairs have them."""
+        return panel_votes(self.votes)
 
     @cached_property
     def side(self) -> SideAdjustment | None:
@@ -252,8 +254,8 @@ def _with_shares(pairs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def _most_frequent(languages: "pd.Series[str]") -> str:
-    found = languages.mode()
-    return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
+    modes = languages.mode()
+    return str(modes.iloc[0]) if len(modes) else DEFAULT_LANGUAGE
 
 
 MIN_TOPICS = 5
@@ -355,9 +357,9 @@ def _error_of_side(side: SideAdjustment) -> float:
     Enough to see what chance makes of few votes.
     """
     towards = np.zeros(side.parameters)
-    place = int(side.parameter[2][0])
-    towards[place] = 1.0
-    return float(np.sqrt(side.solved(towards)[place]))
+    index = int(side.parameter[2][0])
+    towards[index] = 1.0
+    return float(np.sqrt(side.solved(towards)[index]))
 
 
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:
@@ -372,8 +374,8 @@ def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iter
     differences : mapping of str to (p,) ndarray of float
         Measure -> score differences.
     """
-    told = [one for one in differences.values() if one.any()]
-    spread = spread_of_tastes(votes, told)
+    nonzero = [difference for difference in differences.values() if difference.any()]
+    spread = spread_of_tastes(votes, nonzero)
     if spread > WIDE_TASTES:
         yield warning(
             "tastes_differ",
@@ -402,14 +404,14 @@ def same_people(
     tables : mapping of str to DataFrame
         That the model was fitted to; empty where it was fitted to others.
     """
-    crossed = [one.measure for one in variants if one.fit is ParameterOrigin.CROSS_FITTED]
+    crossed = [variant.measure for variant in variants if variant.fit is ParameterOrigin.CROSS_FITTED]
     if crossed and crossing.is_crossed:
         yield info(
             "same_people",
             f"{join_names(crossed)}: fitted to the other queries, which the same people judged; how well it predicts other people"
             " is not known.",
         )
-    others = [one.measure for one in variants if one.fit is ParameterOrigin.OTHER_DATA]
+    others = [variant.measure for variant in variants if variant.fit is ParameterOrigin.OTHER_DATA]
     took_part = [
         table["worker"]
         for name, table in tables.items()

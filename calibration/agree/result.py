@@ -4,13 +4,14 @@
 """
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 import pandas as pd
 from pydantic import JsonValue
 
+from calibration.judges.numbers import JudgeTables, judge_in_words
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import Ties
 from metrics.errors import pluralise
@@ -190,6 +191,8 @@ class AgreementTables(HasSummary):
         One sentence for each missing result, with the reason.
     diagnostics : mapping of str to tuple of Diagnostic
         Diagnostics of the judgments by task.
+    judges : JudgeTables
+        Judges that are no people beside those who judged.
 
     Examples
     --------
@@ -227,6 +230,7 @@ class AgreementTables(HasSummary):
     wanted: Mapping[str, NamedComparisons]
     notes: tuple[str, ...]
     diagnostics: Mapping[str, tuple[Diagnostic, ...]]
+    judges: JudgeTables = field(default_factory=JudgeTables)
 
     def frame(self) -> pd.DataFrame:
         """Return agreements without excluded workers; main columns only."""
@@ -244,7 +248,8 @@ class AgreementTables(HasSummary):
         sentences = [
             diagnostic.sentence for diagnostics in self.diagnostics.values() for diagnostic in diagnostics
         ]
-        return Overview(main, ".3f", [*limits, *self.notes, *dict.fromkeys(sentences)])
+        judges = [f"{row['task']}: {judge_in_words(row)}" for row in self.judges.rows()]
+        return Overview(main, ".3f", [*limits, *judges, *self.notes, *dict.fromkeys(sentences)])
 
     def summary(self) -> str:
         """Return the overview as text."""

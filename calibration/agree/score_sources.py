@@ -264,6 +264,10 @@ class ScoreSources:
         As `read_scores` returns them.
     seed : int
         Random seed of the users that MSU simulates.
+    verdicts : DataFrame or None
+        Those of judges that are no people (`calibration.judges.verdicts`), which no table above has.
+    lengths : DataFrame or None
+        Length of each side, as `read_scores` returns it; None: characters of what was shown.
     place, scores_place : str
         Names of the preferences and of the scores in messages.
     drew_sides : collection of str
@@ -281,6 +285,8 @@ class ScoreSources:
     same_tables: bool = True
     scores: pd.DataFrame | None = None
     seed: int = 1
+    verdicts: pd.DataFrame | None = None
+    lengths: pd.DataFrame | None = None
     place: str = "preferences"
     scores_place: str = "scores"
     drew_sides: Collection[str] = ()
@@ -349,6 +355,13 @@ class ShownTexts:
     def topic(self, name: str) -> str:
         """Return the text of a topic, by its long or short name, or an empty string."""
         return self.topics.get(TopicNames(self.topics, STREAM_TOPICS).find(name) or "", "")
+
+    def lengths(self, judged: pd.MultiIndex) -> "pd.Series[float] | None":
+        """Return the characters of each (topic, system); NaN without a text, None without any."""
+        names = TopicNames(self.sides, STREAM_TOPICS)
+        topics = {topic: self.sides.get(names.find(topic) or "", {}) for topic in judged.unique(level=0)}
+        lengths = [float(len(topics[topic].get(system, ""))) or np.nan for topic, system in judged]
+        return pd.Series(lengths, judged) if np.isfinite(lengths).any() else None
 
     def side(self, topic: str, system: str) -> str:
         """Return the text that a system showed on a topic, or an empty string."""

@@ -55,6 +55,24 @@ CEILING_COLUMNS = (
 )
 THERE_COLUMNS = ("agreement_there", "pairs_there")
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
+AGREEMENT_COLUMNS = (
+    *(
+        "task",
+        "language",
+        "measure",
+        "family",
+        "role",
+        "fit",
+        "converted",
+        "patience_chars",
+        "alpha",
+        "lateness",
+    ),
+    *("exclusions", "ties", "agreement", "low", "high", *DRAW_COLUMNS, *CEILING_COLUMNS),
+    *(*THERE_COLUMNS, *DIFFERENCE_COLUMNS),
+    *("pairs", "tied_pairs", "metric_ties", "vote_ties", "queries", "workers", "judgments"),
+    *("mean_decision_seconds", "no_ceiling", "queries_per_worker", "warnings", "no_ceiling_interval"),
+)
 
 
 def task_agreement(
@@ -111,8 +129,8 @@ def sweep_rows(task: JudgedTask, sweep: ParameterSweep, *, rng: np.random.Genera
     differences, votes = score_differences(task, sweep.scores).T, task.votes
     rows: list[Row] = []
     for ties in TIES:
-        points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
-        reach = np.array([votes.error(one, ties).half_width() for one in differences])
+        points = [agreement(difference, task.share, task.topics, ties=ties) for difference in differences]
+        reach = np.array([votes.error(difference, ties).half_width() for difference in differences])
         band = simultaneous_band([point.mean for point in points], reach=reach, rng=rng)
         for index, (value, point) in enumerate(zip(sweep.scores.columns, points, strict=True)):
             rows.append(
@@ -158,11 +176,19 @@ def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
     -------
     (p, k) ndarray of float
     """
-    sides = [
-        scores.reindex(pd.MultiIndex.from_frame(task.pairs[["topic", side]])).fillna(0.0).to_numpy(np.float64)
-        for side in ("system_a", "system_b")
-    ]
-    return score_difference(*sides)
+    return score_difference(*(side.fillna(0.0).to_numpy(np.float64) for side in _of_sides(task, scores)))
+
+
+def length_differences(task: JudgedTask, lengths: "pd.Series[float]") -> Floats:
+    """Return the length of system_a's side less that of system_b's in every pair, (p,); NaN where one is unknown."""
+    first, second = (side.to_numpy(np.float64)[:, 0] for side in _of_sides(task, lengths.to_frame()))
+    return np.asarray(first - second)
+
+
+def _of_sides(task: JudgedTask, values: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of a frame, indexed by topic and system, of system_a and of system_b of every pair."""
+    sides = (task.pairs[["topic", side]] for side in ("system_a", "system_b"))
+    return [values.reindex(pd.MultiIndex.from_frame(side)) for side in sides]
 
 
 def _agreement_row(
@@ -199,7 +225,9 @@ def _agreement_row(
         "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
         "no_ceiling": task.no_ceiling,
         "queries_per_worker": crossed.queries_each,
-        "warnings": " ".join(one.name for one in task.diagnostics if one.severity == "warning"),
+        "warnings": " ".join(
+            diagnostic.name for diagnostic in task.diagnostics if diagnostic.severity == "warning"
+        ),
         "no_ceiling_interval": "" if task.no_ceiling else task.ceiling.no_interval,
     }
 
@@ -236,9 +264,10 @@ def _draw_columns(task: JudgedTask, variant: ScoredMeasure, estimate: Agreement)
     if variant.drawn is None:
         return dict.fromkeys(DRAW_COLUMNS)
     credit = [
-        pair_credit(one, task.share, ties=estimate.ties) for one in score_differences(task, variant.drawn).T
+        pair_credit(column, task.share, ties=estimate.ties)
+        for column in score_differences(task, variant.drawn).T
     ]
-    values = [one[~np.isnan(one)].mean() if not np.isnan(one).all() else np.nan for one in credit]
+    values = [column[~np.isnan(column)].mean() if not np.isnan(column).all() else np.nan for column in credit]
     low, high = np.quantile(values, [0.025, 0.975])
     ends = np.fmin(low, estimate.value), np.fmax(high, estimate.value)
     return dict(zip(DRAW_COLUMNS, (len(values), *ends, np.std(values)), strict=True))
@@ -344,8 +373,8 @@ def disagreement_rows(
     order = np.argsort(-strength, kind="stable")[:most]
     pairs = task.pairs.to_dict("records")
     rows: list[Row] = []
-    for rank, place in enumerate((place for place in order.tolist() if strength[place] > 0), start=1):
-        pair = pairs[place]
+    for rank, index in enumerate((index for index in order.tolist() if strength[index] > 0), start=1):
+        pair = pairs[index]
         topic = pair["topic"]
         rows.append(
             {
@@ -356,8 +385,8 @@ def disagreement_rows(
                 "topic_text": texts.topic(topic),
                 **{name: pair[name] for name in PAIR},
                 "vote_share": pair["vote_share"],
-                "difference": difference[place],
-                "disagreement": strength[place],
+                "difference": difference[index],
+                "disagreement": strength[index],
                 "text_a": texts.side(topic, pair["system_a"]),
                 "text_b": texts.side(topic, pair["system_b"]),
             }

@@ -1,50 +1,53 @@
 """Do some judges click at random, or prefer the opposite of the others?
 
-Only answers for a side count, of pairs for which somebody else chose a side too: how often somebody finds both equal is a matter of taste.
-With v of the others for the system that was chosen and w for the other one, a judge who follows them with power g chooses it with odds
-((v + 1/2) / (w + 1/2))^g; who clicks by lot has g = 0, whatever side they lean to, for sides are drawn by lot, and a camp that prefers the
-opposite has g < 0.
+Only answers for a side count: how often somebody finds both equal is a matter of taste. Of pair i people see one difference theta_i, drawn from
+a standard normal law, and judge u chooses the system that it favours with probability
 
-Judges click at random where a share of them with g = 0, beside one g for all the others, explains clearly more than one g for all: twice the
-gain in log-likelihood is above `CLEAR_GAIN`, which chance exceeds in some 2 % of studies (half of it is 0 and half chi-squared with 1 degree of
-freedom: Self and Liang 1987). Tastes differ, so people follow the others more and less: the class must also explain more than powers that are
-spread over people, by `CLEARER`; and a camp more than both, by `CAMP_GAIN`.
+    1 / (1 + exp(-g_u theta_i))        (item response model of two parameters, Birnbaum 1968)
+
+so somebody who clicks by lot has g = 0, whatever side they lean to, for sides are drawn by lot, and a camp that prefers the opposite has g < 0.
+What a judge's answers say of g is their probability given the answers of the others on the same pairs, averaged over theta_i; how far each of
+the others counts is found in turn (nonparametric maximum likelihood of the powers, Laird 1978). Since theta_i is as likely positive as
+negative, a camp of half of the people is found as well as a small one.
+
+Then laws of powers are compared by their highest log-likelihood: one power of all; powers spread over people, N(m, s^2), for tastes differ;
+and with it a share of people with g = 0, a mirrored camp N(-m, s^2), or both.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import eigsh
+from scipy.special import log_expit, roots_hermitenorm
 
-from calibration.checks.finding import Finding
-from calibration.inference.heterogeneity import (
-    MAX_MINORITY_SHARE,
-    MIN_PEOPLE,
-    POWERS,
-    CarelessClass,
-    careless_class,
-)
+from calibration.checks.finding import NEARLY, Finding
+from calibration.inference.heterogeneity import MIN_PEOPLE, CarelessClass
 from calibration.tables.preferences import knows_workers, resolved_sides
 from metrics.arrays import Floats, Indices
 
-CLEAR_GAIN = 4.0
-"""Smallest gain (twice the log-likelihood) that shows random judges.
-
-That people who click at random must explain beyond one power of all.
-"""
-CLEARER = 1.5
-"""Log-likelihood that random judges must explain beyond tastes."""
-CAMP_GAIN = 2.0
+CLEAR_GAIN = 2.0
+"""Log-likelihood that unequal powers, or random judges, must explain."""
+CAMP_GAIN = 1.5
 """Log-likelihood that a camp must explain beyond tastes or random answers."""
-SIGNED_POWERS = np.concatenate([-POWERS[:0:-1], POWERS])
-"""Powers of judges who may also prefer the opposite of the others."""
-_TRIED = np.array([0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
-_SPREADS = (0.15, 0.3, 0.5, 0.8, 1.2)
-_ROUNDS = 2
-_MIN_SHARE = 1e-9
+BESIDE = 1.0
+"""Log-likelihood that random judges must explain beside a camp."""
+POWERS = np.arange(-20, 21) / 4
+"""Grid of g."""
+_NODES, _MASS = roots_hermitenorm(21)
+_CHOSEN = log_expit(POWERS[:, None] * _NODES)
+"""(powers, nodes) log-probability of an answer for the side of theta."""
+_MEANS, _SPREADS = (
+    axis.ravel() for axis in np.meshgrid(POWERS[POWERS >= 0], [0.01, 0.15, 0.3, 0.5, 0.8, 1.2, 1.8])
+)
+_LAWS = np.exp(-(((POWERS[:, None] - _MEANS) / _SPREADS) ** 2) / 2)
+_LAWS /= _LAWS.sum(axis=0)
+_BY_LOT = len(POWERS) // 2
+_ROUNDS, _STEPS = 4, 40
 _PAIR = ["task", "topic", "system_a", "system_b"]
-_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,27 +60,50 @@ class JudgeKinds:
         In the order of the posteriors.
     careless, camp : CarelessClass or None
         Who clicks at random, and who prefers the opposite of what the others prefer; None where nothing speaks clearly for such people.
+    unclear : (int, int) or None
+        How many may click at random, and how many follow the others in any case, where judges clearly differ in how far they follow the others
+        and neither class explains it clearly better than tastes.
     """
 
     judges: "pd.Index[str]"
     careless: CarelessClass | None
     camp: CarelessClass | None
+    unclear: tuple[int, int] | None
 
-    def findings(self, others: str = "") -> tuple[Finding, ...]:
+    def findings(self, without: "Callable[[pd.Index[str]], str] | None" = None) -> tuple[Finding, ...]:
         """Return findings on kinds of judges.
 
-        ``others`` is a sentence with the numbers without the camp.
+        ``without`` returns a sentence with the numbers without some people.
         """
-        return (
-            *([_on_clickers(self.careless, self.judges)] if self.careless else []),
-            *([_on_camp(self.camp, others)] if self.camp else []),
+        sentences = (
+            ("careless_workers", _on_clickers, self.careless),
+            ("opposite_camp", _on_camp, self.camp),
         )
+        findings = [
+            Finding(
+                name=name,
+                severity="warning",
+                sentence=f"{sentence(kind)} {without(self.judges[kind.is_careless]) if without else ''}".strip(),
+                people=kind.by_name(self.judges) if kind is self.careless else {},
+            )
+            for name, sentence, kind in sentences
+            if kind is not None
+        ]
+        if self.unclear is not None:
+            findings.append(
+                Finding(
+                    name="judges_differ",
+                    severity="warning",
+                    sentence=_on_unclear(*self.unclear, len(self.judges)),
+                )
+            )
+        return tuple(findings)
 
 
 def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
     """Find random judges and a camp of opposite taste, or return None.
 
-    None where who judged is not known.
+    None where who judged is not known, or judges are fewer than `MIN_PEOPLE`.
 
     Parameters
     ----------
@@ -88,10 +114,24 @@ def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
         return None
     sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
     worker, judges = pd.factorize(sided["worker"])
+    if len(judges) < MIN_PEOPLE:
+        return None
     pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
     sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
-    careless, camp = _kinds(lambda weight: _logliks(worker, pair, sign, weight), len(judges))
-    return JudgeKinds(judges=judges, careless=careless, camp=camp)
+    answers = _Answers(worker, pair, sign)
+    logliks, laws = max(map(answers.fitted, answers.starts()), key=lambda one: one[1]["both"].loglik)
+    one_power = float(logliks[:, _BY_LOT:].sum(axis=0).max())
+    careless, camp = _classes(laws)
+    unclear = None
+    if (
+        careless is camp is None
+        and max(laws[name].loglik for name in ("tastes", "by lot")) > one_power + CLEAR_GAIN
+    ):
+        lost = logliks.max(axis=1) - logliks[:, _BY_LOT]
+        follows = logliks.argmax(axis=1) > _BY_LOT
+        by_lot, follow = int((lost < NEARLY).sum()), int((follows & (lost >= NEARLY)).sum())
+        unclear = (by_lot, follow) if follow < len(judges) else None
+    return JudgeKinds(judges=judges, careless=careless, camp=camp, unclear=unclear)
 
 
 def check_judges(preferences: pd.DataFrame) -> tuple[Finding, ...]:
@@ -101,120 +141,134 @@ def check_judges(preferences: pd.DataFrame) -> tuple[Finding, ...]:
     return kinds.findings() if kinds else ()
 
 
-def _on_camp(kind: CarelessClass, others: str) -> Finding:
-    return Finding(
-        name="opposite_camp",
-        severity="warning",
-        sentence=f"{kind.count} of {len(kind.posterior)} judges prefer the opposite of what the others prefer, as clearly as these prefer it: two camps, and nobody is "
+def _on_camp(kind: CarelessClass) -> str:
+    return (
+        f"{kind.count} of {len(kind.posterior)} judges prefer the opposite of what the others prefer, as clearly as these prefer it: two camps, and nobody is "
         "careless for that. Every number that rests on preferences is of both together, and of other people by how many of each there are: say so, "
-        f"and look at the camps apart.{' ' * bool(others)}{others}",
+        "and look at the camps apart."
     )
 
 
-def _on_clickers(kind: CarelessClass, judges: Iterable[str]) -> Finding:
-    return Finding(
-        name="careless_workers",
-        severity="warning",
-        sentence=f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
+def _on_clickers(kind: CarelessClass) -> str:
+    return (
+        f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
         "prefer. They are counted, which draws every number that rests on preferences towards chance; careless.csv (prefcal fit writes it) "
-        "says how likely each judge is one of them.",
-        people=kind.by_name(judges),
+        "says how likely each judge is one of them."
     )
 
 
-def _kinds(
-    logliks: Callable[[Floats], Floats], people: int
-) -> tuple[CarelessClass | None, CarelessClass | None]:
-    """Separate random judges from a camp.
+def _on_unclear(by_lot: int, follow: int, judges: int) -> str:
+    against = judges - by_lot - follow
+    return (
+        f"Judges follow the others very differently: {follow} of {judges} clearly, {by_lot} no more than answers by lot might"
+        f"{f', and {against} prefer rather the opposite' if against else ''}. Clicking at random would explain it, and tastes of their own as well: "
+        "every number that rests on preferences is of all together; more answers a judge would tell."
+    )
 
-    ``logliks``: (w,) weights with which people count for the others, negative for a camp -> (w, 25) log-likelihoods of each person's answers
-    by their power, under `SIGNED_POWERS`.
+
+class _Law(NamedTuple):
+    """A law of powers at its maximum likelihood.
+
+    Shares of its kinds, (kinds,), and how likely each person is of each, (kinds, w).
     """
-    if people < MIN_PEOPLE:
-        return None, None
-    careless = _at_random(logliks, people)
-    weight = np.ones(people)
-    for _ in range(_ROUNDS + 2):
-        table = logliks(weight)
-        camp, earnest = _likeliest_camp(table)
-        weight = 1 - 2 * camp.posterior  # a camp counts the other way round
-    by_lot = table[:, _column(0)]
-    beside = careless_class(earnest, by_lot)
-    alone = max(careless_class(table[:, _column(power)], by_lot).loglik for power in _TRIED)
-    gain = max(camp.loglik, beside.loglik - CAMP_GAIN) - max(alone, _spread_loglik(table, SIGNED_POWERS))
-    if not (gain > CAMP_GAIN and camp.count and camp.share <= MAX_MINORITY_SHARE):
-        is_doubtful = careless is not None and camp.loglik > alone + CAMP_GAIN / 2
-        return None if is_doubtful else careless, None
-    is_clear = (
-        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN
-        and beside.count
-        and beside.share <= MAX_MINORITY_SHARE
-    )
-    return beside if is_clear else None, camp
+
+    loglik: float
+    shares: Floats
+    posterior: Floats
+
+    def kind(self, number: int) -> CarelessClass:
+        return CarelessClass(
+            share=float(self.shares[number]), posterior=self.posterior[number], loglik=self.loglik
+        )
 
 
-def _at_random(logliks: Callable[[Floats], Floats], people: int) -> CarelessClass | None:
-    """Find random judges in passes, each of which weighs earlier ones less.
+class _Answers:
+    """Answers for a side: worker, pair and system (1, -1) of each row."""
 
-    They count less for the others.
+    def __init__(self, worker: Indices, pair: Indices, sign: Floats) -> None:
+        self._worker, self._pair, self._is_first = worker, pair, sign[:, None] > 0
+        row, ones = np.arange(len(worker)), np.ones(len(worker))
+        self._of_worker, self._of_pair = csr_array((ones, (worker, row))), csr_array((ones, (pair, row)))
+        self._signs = csr_array((sign, (worker, pair)))
+
+    def starts(self) -> list[Floats]:
+        """Return powers to start from, (w,) each.
+
+        1 for all; and 1 or -1 by the first eigenvector of how often judges agree.
+        """
+        alike = self._signs @ self._signs.T
+        alike = alike - diags_array(alike.diagonal())
+        starts = [np.ones(alike.shape[0])]
+        if alike.count_nonzero():
+            ahead = eigsh(alike, k=1, which="LA", v0=np.random.default_rng(1).random(alike.shape[0]))[1][:, 0]
+            opposed = np.where(ahead * np.sign(ahead.sum()) < -1e-9, -1.0, 1.0)
+            starts += [opposed] if (opposed < 0).any() else []
+        return starts
+
+    def fitted(self, start: Floats) -> tuple[Floats, Mapping[str, _Law]]:
+        """Fit laws of powers, and return (w, powers) log-likelihoods with them."""
+        weight = (start[:, None] == POWERS).astype(np.float64)
+        for _ in range(_ROUNDS):
+            logliks = self._logliks(weight)
+            likelihood = np.exp(logliks - logliks.max(axis=1, keepdims=True))
+            mass = np.full(len(POWERS), 1 / len(POWERS))
+            for _ in range(_STEPS):
+                weight = likelihood * mass
+                weight /= weight.sum(axis=1, keepdims=True)
+                mass = weight.mean(axis=0)
+        tastes, camp = (np.maximum(likelihood @ law, 1e-300) for law in (_LAWS, _LAWS[::-1]))
+        by_lot = np.broadcast_to(likelihood[:, [_BY_LOT]], tastes.shape)
+        kinds = {
+            "tastes": [tastes],
+            "by lot": [tastes, by_lot],
+            "camp": [tastes, camp],
+            "both": [tastes, camp, by_lot],
+        }
+        highest = float(logliks.max(axis=1).sum())
+        return logliks, {name: _likeliest(np.stack(each), highest) for name, each in kinds.items()}
+
+    def _logliks(self, weight: Floats) -> Floats:
+        """Compute (w, powers) log-likelihoods from the answers of the others.
+
+        ``weight``: (w, powers) probabilities of the powers of the others.
+        """
+        told = weight @ _CHOSEN
+        each = np.where(self._is_first, told[self._worker], told[self._worker, ::-1])
+        others = (np.log(_MASS) + self._of_pair @ each)[self._pair] - each
+        chance = np.exp(others - others.max(axis=1, keepdims=True))
+        chance = np.where(self._is_first, chance, chance[:, ::-1])
+        chance /= chance.sum(axis=1, keepdims=True)
+        return np.asarray(self._of_worker @ np.log(chance @ np.exp(_CHOSEN).T))
+
+
+def _likeliest(likelihood: Floats, highest: float) -> _Law:
+    """Fit shares of kinds under each law, and return the likeliest law.
+
+    ``likelihood``: (kinds, w, laws) of each person, divided by their largest; ``highest``: sum of the logs of these.
     """
-    found = _class(logliks(np.ones(people)))
-    for _ in range(_ROUNDS):
-        if found is None:
-            return None
-        found = _class(logliks(1 - found.posterior)) or found
-    return found
+    shares = np.full((len(likelihood), 1, likelihood.shape[2]), 1 / len(likelihood))
+    for _ in range(_STEPS if len(likelihood) > 1 else 0):
+        posterior = likelihood * shares
+        shares = (posterior / posterior.sum(axis=0)).mean(axis=1, keepdims=True)
+    mixed = likelihood * shares
+    logliks = np.log(mixed.sum(axis=0)).sum(axis=0) + highest
+    best = int(logliks.argmax())
+    return _Law(float(logliks[best]), shares[:, 0, best], mixed[:, :, best] / mixed[:, :, best].sum(axis=0))
 
 
-def _class(table: Floats) -> CarelessClass | None:
-    logliks = table[:, _column(0) :]
-    best = max(
-        (careless_class(earnest, logliks[:, 0]) for earnest in logliks.T[1:]), key=lambda one: one.loglik
-    )
-    gain = 2 * (best.loglik - float(logliks.sum(axis=0).max()))
-    if gain < CLEAR_GAIN or not best.count or best.share > MAX_MINORITY_SHARE:
-        return None
-    return best if best.loglik > _spread_loglik(logliks, POWERS) + CLEARER else None
+def _classes(laws: Mapping[str, _Law]) -> tuple[CarelessClass | None, CarelessClass | None]:
+    """Return random judges and the camp, each None where not clear."""
+    tastes, by_lot, camps, both = (laws[name] for name in ("tastes", "by lot", "camp", "both"))
+    has_lot = both.loglik > camps.loglik + BESIDE
+    opposed = both if has_lot else camps
+    if opposed.loglik - BESIDE * has_lot > max(tastes.loglik, by_lot.loglik) + CAMP_GAIN:
+        camp, careless = opposed.kind(int(opposed.shares[1] <= opposed.shares[0])), None
+        if has_lot:
+            careless = opposed.kind(2)
+        return _minority(careless), _minority(camp)
+    return _minority(by_lot.kind(1) if by_lot.loglik > tastes.loglik + CLEAR_GAIN else None), None
 
 
-def _likeliest_camp(table: Floats) -> tuple[CarelessClass, Floats]:
-    """Return the likeliest camp, and each judge's log-likelihood in it or against it."""
-    followers, camps = (table[:, [_column(sign * power) for power in _TRIED]] for sign in (1, -1))
-    own, other, camp = max(
-        ((own, other, careless_class(own, other)) for own in followers.T for other in camps.T),
-        key=lambda one: one[2].loglik,
-    )
-    share = min(max(camp.share, _MIN_SHARE), 1 - _MIN_SHARE)
-    return camp, np.logaddexp(own + np.log1p(-share), other + np.log(share))
-
-
-def _column(power: float) -> int:
-    return int(np.abs(SIGNED_POWERS - power).argmin())
-
-
-def _spread_loglik(logliks: Floats, powers: Floats) -> float:
-    """Return the highest log-likelihood of powers spread over people."""
-    highest = logliks.max(axis=1, keepdims=True)
-    mean, spread = (axis.ravel() for axis in np.meshgrid(powers, _SPREADS))
-    weight = np.exp(-0.5 * ((powers[:, None] - mean) / spread) ** 2)
-    each = np.log(np.exp(logliks - highest) @ (weight / weight.sum(axis=0)))
-    return float((each + highest).sum(axis=0).max())
-
-
-def _logliks(
-    worker: Indices,
-    pair: Indices,
-    sign: Floats,
-    weight: Floats,
-) -> Floats:
-    """Return log-likelihoods of the sides chosen, (judges, signed powers).
-
-    Where the others count with these weights, a camp the other way round.
-    """
-    own = weight[worker]
-    total, lead = np.bincount(pair, abs(own)), np.bincount(pair, own * sign)
-    others, ahead = total[pair] - abs(own), (lead[pair] - own * sign) * sign
-    odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
-    odds = np.where(others > 0, odds, 0.0)
-    each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in SIGNED_POWERS)
-    return -np.stack(list(each), axis=1, dtype=np.float64)
+def _minority(kind: CarelessClass | None) -> CarelessClass | None:
+    """Return a class of at most half of the people, or None."""
+    return kind if kind is not None and 0 < kind.count <= len(kind.posterior) / 2 else None

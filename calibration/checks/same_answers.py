@@ -182,14 +182,14 @@ def find_same_answers(tables: Mapping[str, pd.DataFrame]) -> tuple[SameAnswers, 
     present = [name for name in READERS if name in tables and len(tables[name])]
     made = ((name, READERS[name](tables)) for name in present)
     return tuple(
-        found
+        groups
         for name, answers in made
-        if answers is not None and (found := _in_one_table(name, answers, len(present)))
+        if answers is not None and (groups := _in_one_table(name, answers, len(present)))
     )
 
 
 def one_cluster(
-    tables: Mapping[str, pd.DataFrame], found: Iterable[SameAnswers]
+    tables: Mapping[str, pd.DataFrame], same_answers: Iterable[SameAnswers]
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return tables in which each group has the name of its first worker.
 
@@ -199,10 +199,10 @@ def one_cluster(
     ----------
     tables : mapping of str to DataFrame
         Any tables.
-    found : iterable of SameAnswers
+    same_answers : iterable of SameAnswers
         Groups of several tables that share a worker are one.
     """
-    first = first_of_each(found)
+    first = first_of_each(same_answers)
     if not first:
         return MappingProxyType(dict(tables))
     made = {name: _relabelled(name, frame, first) for name, frame in tables.items()}
@@ -215,15 +215,15 @@ def one_cluster(
     return MappingProxyType(made)
 
 
-def first_of_each(found: Iterable[SameAnswers]) -> dict[str, str]:
+def first_of_each(same_answers: Iterable[SameAnswers]) -> dict[str, str]:
     """Return the first worker of the group of each worker.
 
     Groups that share a worker are one.
     """
-    groups = [group for each in found for group in each.groups]
+    groups = [group for each in same_answers for group in each.groups]
     names = sorted({worker for group in groups for worker in group})
-    place = {name: number for number, name in enumerate(names)}
-    links = [(place[group[0]], place[worker]) for group in groups for worker in group]
+    index = {name: number for number, name in enumerate(names)}
+    links = [(index[group[0]], index[worker]) for group in groups for worker in group]
     if not links:
         return {}
     label = _components(np.array(links), len(names))

@@ -236,10 +236,10 @@ def session(material: FitInputs) -> FamilyResult:
 
     Whether those who come often stay longer or less.
     """
-    found = try_fit(
+    result = try_fit(
         SESSION, lambda: _durations(material, "session", material.sessions), lambda: material.sessions
     )
-    return found + try_fit(TOGETHER, lambda: fit_correlation(material.sessions))
+    return result + try_fit(TOGETHER, lambda: fit_correlation(material.sessions))
 
 
 def visit_estimates(material: FitInputs, fits: Iterable[DurationFit]) -> dict[str, float]:
@@ -252,11 +252,11 @@ def visit_estimates(material: FitInputs, fits: Iterable[DurationFit]) -> dict[st
     fits : iterable of DurationFit
         Of times away and sessions, from the visits in use; each is fitted anew by its own law.
     """
-    found: dict[str, float] = {}
+    estimates: dict[str, float] = {}
     for fit in fits:
         made = catch_unidentified(lambda: _estimates_like(fit, material))  # noqa: B023 - called at once
-        found |= {} if isinstance(made, FitFailure) else made
-    return found
+        estimates |= {} if isinstance(made, FitFailure) else made
+    return estimates
 
 
 def _estimates_like(fit: DurationFit, material: FitInputs) -> Mapping[str, float]:
@@ -302,13 +302,13 @@ def reading(material: FitInputs) -> FamilyResult:
     """Fit the reading speed, language by language."""
     if "reads" not in material.tables:
         return FamilyResult(skipped=(SkippedParameters(names=READING, reason="there is no table reads"),))
-    found = FamilyResult()
+    result = FamilyResult()
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
         data = cache(partial(readings, reads, language=language))
         one = try_fit(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
-        found += one.for_language(language) if suffix and language else one
-    return found
+        result += one.for_language(language) if suffix and language else one
+    return result
 
 
 def lateness(material: FitInputs) -> FamilyResult:
@@ -321,7 +321,9 @@ def push(material: FitInputs) -> FamilyResult:
     weights = try_fit(
         WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
     )
-    partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
+    partly = tuple(
+        parameters for fit in weights.results if isinstance(fit, PushFit) for parameters in fit.skipped
+    )
     alpha = try_fit(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
     return weights + FamilyResult(skipped=partly) + alpha
 
@@ -343,14 +345,14 @@ def persistence(material: FitInputs) -> FamilyResult:
         return FamilyResult(
             skipped=(SkippedParameters(names=IN_LISTS, reason="table stops has no ranked list"),)
         )
-    found = FamilyResult()
+    result = FamilyResult()
     for language, suffix, lists in by_language(stops):
         one = _persistence(
             catch_unidentified(lambda: list_steps(lists, language=language)),  # noqa: B023 - called at once
             f"{PERSISTENCE}{suffix}",
         )
-        found += one.for_language(language) if suffix and language else one
-    return found
+        result += one.for_language(language) if suffix and language else one
+    return result
 
 
 def _persistence(steps: ContinuationCounts | FitFailure, name: str) -> FamilyResult:

@@ -87,8 +87,8 @@ def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVE
     """
     written: list[Path] = []
     reasons: dict[str, list[str]] = {}
-    wanted = [(name, plot) for name, fit in fits.items() for plot in plot_names(fit)]
-    for name, plot in wanted:
+    plots = [(name, plot) for name, fit in fits.items() for plot in plot_names(fit)]
+    for name, plot in plots:
         stem = f"{name}_{plot}"
         contents = catch_unidentified(lambda: list(_drawn(fits[name], plot, folder / stem, level)))  # noqa: B023 - called at once
         if isinstance(contents, FitFailure):

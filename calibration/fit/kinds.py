@@ -99,7 +99,7 @@ def about_what_was_asked(
     """
     absent = _absent(tables, record)
     unasked = _unasked(skipped := list(skipped), absent)
-    lines = [str(one) for one in skipped if one not in unasked]
+    lines = [str(parameters) for parameters in skipped if parameters not in unasked]
     return [*lines, _not_asked(absent)] if unasked else lines
 
 
@@ -121,7 +121,7 @@ def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> l
     if "stops" in tables:
         stops = tables["stops"]
         tables = {**tables, "stops": text_stops(stops), _LISTS: list_stops(stops)}
-    return [one for one in _ALL if not _was_asked(one, tables, record)]
+    return [asked for asked in _ALL if not _was_asked(asked, tables, record)]
 
 
 def _unasked(
@@ -152,5 +152,5 @@ def _has_rows(tables: Mapping[str, pd.DataFrame], name: str) -> bool:
 
 
 def _not_asked(absent: Sequence[_AskedParameters]) -> str:
-    names = [name if not name.endswith("_") else f"{name}*" for one in absent for name in one.parameters]
-    return f"{', '.join(names)}: nothing to fit them from: these tables have no {', no '.join(one.of for one in absent)}"
+    names = [name if not name.endswith("_") else f"{name}*" for asked in absent for name in asked.parameters]
+    return f"{', '.join(names)}: nothing to fit them from: these tables have no {', no '.join(asked.of for asked in absent)}"

@@ -76,7 +76,8 @@ def fit_patience(
         results += [_renamed(fit, f"{next(iter(fit.parameters))}{suffix}") for fit in made.results]
         data += made.data
         skipped += [
-            replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in made.skipped
+            replace(parameters, names=tuple(f"{name}{suffix}" for name in parameters.names))
+            for parameters in made.skipped
         ]
     if len(languages) > 1:
         skipped += _without_language(tables)
@@ -165,24 +166,24 @@ def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probab
         _named(from_pairs, patience_grid.NAME),
     )
     skipped = FamilyResult(skipped=from_stops.skipped + from_pairs.skipped)
-    found = from_preferences + replace(from_stops, skipped=()) + on_grid + skipped
+    fits = from_preferences + replace(from_stops, skipped=()) + on_grid + skipped
     if (
         not from_preferences.results
         and isinstance(stops, Stops)
         and stops.of_visits
         and _is_of_streams(tables)
     ):
-        return found + FamilyResult(skipped=(SkippedParameters(names=(NAME,), reason=NOT_OF_TEXTS),))
+        return fits + FamilyResult(skipped=(SkippedParameters(names=(NAME,), reason=NOT_OF_TEXTS),))
     source = from_preferences if from_preferences.results else from_stops
-    return _default(source, found) + found + _spread(source) if source.results else found
+    return _default(source, fits) + fits + _spread(source) if source.results else fits
 
 
 def _named(fitted: FamilyResult, name: str) -> FamilyResult:
     """Return the fit of one parameter among several fits."""
-    kept = [place for place, fit in enumerate(fitted.results) if name in fit.parameters]
+    kept = [index for index, fit in enumerate(fitted.results) if name in fit.parameters]
     return FamilyResult(
-        results=tuple(fitted.results[place] for place in kept),
-        data=tuple(fitted.data[place] for place in kept),
+        results=tuple(fitted.results[index] for index in kept),
+        data=tuple(fitted.data[index] for index in kept),
     )
 
 
@@ -193,9 +194,9 @@ def _from_pairs(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> Fa
         lambda: patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers),
         pairs,
     )
-    for one in likely.skipped:
-        if one.reason.startswith(patience_preferences.NOTHING_SHOWS):
-            return FamilyResult(skipped=(replace(one, names=FROM_PAIRS),))
+    for parameters in likely.skipped:
+        if parameters.reason.startswith(patience_preferences.NOTHING_SHOWS):
+            return FamilyResult(skipped=(replace(parameters, names=FROM_PAIRS),))
     return likely + try_fit((patience_grid.NAME,), lambda: _on_grid(pairs, workers, sampling), pairs)
 
 
@@ -249,12 +250,12 @@ def _judged_summaries(
     return replace(pairs, voted=from_votes, uniform=len(unknown) - from_votes), people
 
 
-def _default(source: FamilyResult, found: FamilyResult) -> FamilyResult:
+def _default(source: FamilyResult, fits: FamilyResult) -> FamilyResult:
     """Return `patience_chars`: the fit from preferences, else the one from stops."""
     (fit,), (data,) = source.results, source.data
     name = next(iter(fit.parameters))
     default = replace(_renamed(fit, NAME), method=f"from {_word(name)}: {fit.method}")
-    apart = check_estimates_apart([one for one in found.results if patience_grid.NAME not in one.parameters])
+    apart = check_estimates_apart([one for one in fits.results if patience_grid.NAME not in one.parameters])
     return FamilyResult(results=(default.with_diagnostics(*(one.diagnostic for one in apart)),), data=(data,))
 
 

@@ -31,8 +31,10 @@ def counted_people(
     if options.same_answers == "apart" and not options.checks:
         return counted, ()
     made = catch_unidentified(lambda: find_same_answers(counted))
-    found = () if isinstance(made, FitFailure) else made
-    return (one_cluster(counted, found) if options.same_answers == "one-cluster" else counted), found
+    same_answers = () if isinstance(made, FitFailure) else made
+    return (
+        one_cluster(counted, same_answers) if options.same_answers == "one-cluster" else counted
+    ), same_answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

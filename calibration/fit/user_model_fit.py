@@ -77,7 +77,7 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     """
     if len(fit.parameters) < 2 or not fit.uncertainty:
         return None
-    places = [place for place, name in enumerate(fit.parameters) if plain_name(name) not in QUANTILES]
+    places = [index for index, name in enumerate(fit.parameters) if plain_name(name) not in QUANTILES]
     names = tuple(name for name in fit.parameters if plain_name(name) not in QUANTILES)
     estimates, natural = fit.estimates[places], fit.natural_cov[np.ix_(places, places)]
     signed = {plain_name(name) for name in names} <= SIGNED
@@ -152,12 +152,14 @@ class UserModelFit(HasSummary):
         """Return every parameter with its interval, and the skipped ones with reasons."""
         known = self.model.overview()
         return known._replace(
-            sentences=[*known.sentences, *(f"not identified: {one}" for one in self.skipped)]
+            sentences=[*known.sentences, *(f"not identified: {parameters}" for parameters in self.skipped)]
         )
 
     def summary(self) -> str:
         """Return the overview as text."""
-        return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
+        return "\n".join(
+            [self.model.summary(), *(f"not identified: {parameters}" for parameters in self.skipped)]
+        )
 
     @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
@@ -356,13 +358,13 @@ def _fitted_intents(material: FitInputs) -> tuple[IntentFit, IntentBallots]:
     return fit, data
 
 
-def _with_intervals(found: FamilyResult, level: float) -> FamilyResult:
+def _with_intervals(fits: FamilyResult, level: float) -> FamilyResult:
     """Return the result without fits whose model entries cannot be computed.
 
     Those are skipped with the reason.
     """
-    kept = FamilyResult(skipped=found.skipped)
-    for fit, data in zip(found.results, found.data, strict=True):
+    kept = FamilyResult(skipped=fits.skipped)
+    for fit, data in zip(fits.results, fits.data, strict=True):
         entries = catch_unidentified(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
         kept += (
             FamilyResult(skipped=(entries.skipped(fit.parameters),))

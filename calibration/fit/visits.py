@@ -85,9 +85,9 @@ def noted_on_visits(
     moved = catch_unidentified(lambda: sensitivity_notes(_sensitivity(material, results)))
     if isinstance(moved, FitFailure):
         return [fit.with_diagnostics(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
-    told = moved.keys() - QUANTILES - {CORRELATION}  # which move with M and S, or lie near 0
+    names = moved.keys() - QUANTILES - {CORRELATION}  # which move with M and S, or lie near 0
     return [
-        fit.with_diagnostics(*(moved[name] for name in fit.parameters if name in told)) for fit in results
+        fit.with_diagnostics(*(moved[name] for name in fit.parameters if name in names)) for fit in results
     ]
 
 

@@ -235,7 +235,7 @@ def alike(design: Floats, vote: Floats) -> tuple[Ints, Ints]:
     Those with the same design and vote are of one kind.
     """
     rows = np.column_stack([design, vote])
-    shadow = sum(np.pi**place * column for place, column in enumerate(rows.T))
+    shadow = sum(np.pi**index * column for index, column in enumerate(rows.T))
     kind: Ints = pd.factorize(shadow)[0]
     if not np.array_equal(rows[_firsts(kind)][kind], rows):  # two kinds cast one shadow
         kind = pd.DataFrame(rows).groupby(list(range(rows.shape[1])), sort=False).ngroup().to_numpy()

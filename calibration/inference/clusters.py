@@ -100,8 +100,10 @@ def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
         Clusters of each row.
     """
     both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
-    one, other, cells = (_summed_variance(influence, group) for group in (first, second, both))
-    return max(one, other, one + other - cells)
+    first_variance, second_variance, cells = (
+        _summed_variance(influence, group) for group in (first, second, both)
+    )
+    return max(first_variance, second_variance, first_variance + second_variance - cells)
 
 
 def _summed_variance(influence: Floats, group: Ints) -> float:
@@ -145,10 +147,12 @@ def crossed_unequal(influence: Floats, first: Ints, second: Ints, count: Floats)
         Judgments in each row.
     """
     both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
-    (one, df_one), (other, df_other), (cells, _) = (
+    (first_variance, df_one), (second_variance, df_other), (cells, _) = (
         _unequal_variance(influence, group, count) for group in (first, second, both)
     )
-    return UnequalVariance(max(one, other, one + other - cells), (df_one, df_other))
+    return UnequalVariance(
+        max(first_variance, second_variance, first_variance + second_variance - cells), (df_one, df_other)
+    )
 
 
 def _unequal_variance(influence: Floats, group: Ints, count: Floats) -> tuple[float, float]:

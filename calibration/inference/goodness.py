@@ -1,8 +1,8 @@
 """Anderson and Darling's distance (1952) of data from a law.
 
-Values that should be uniform are held against the uniform law. Its tables, and
-statsmodels' `normal_ad` and `scipy.stats.anderson`, are for plain samples with a fitted mean and spread; here each value has a
-law of its own (its exposure, its voters, its error), so p is by simulation with the law fitted anew each time.
+Values that should be uniform are compared with the uniform law. The published tables, and statsmodels' `normal_ad` and
+`scipy.stats.anderson`, are for plain samples with a fitted mean and spread; here each value has a law of its own (its exposure, its
+voters, its error), so p is by simulation with the law fitted anew each time.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _EDGE = 1e-12
 def anderson_darling(values: ArrayLike) -> float:
     """Return A^2 of values that should be uniform on (0, 1).
 
-    0 and 1 are taken for next to 0 and 1.
+    Values of 0 and 1 are moved inside by a tiny amount.
     """
     u = np.clip(np.sort(values), _EDGE, 1 - _EDGE)
     return anderson_darling_of_logs(np.log(u), np.log1p(-u))

@@ -96,16 +96,16 @@ def maximise_newton(
     bounds : ((p,), (p,)) ndarrays of float, optional
         Least and largest values; a step ends there.
     """
-    point, place = start, look(start)
+    point, likelihood = start, look(start)
     for _ in range(rule.most_steps):
-        whole, promise = step(point, place)
+        whole, promise = step(point, likelihood)
         if np.all(promise < rule.least_promise):
-            return Maximum(point=point, place=place, arrived=True)
-        before = place.loglik
-        point, place = _halved(look, (point, place), whole, rule, bounds)
-        if np.all(place.loglik - before <= rule.least_gain):
-            return Maximum(point=point, place=place, arrived=True)
-    return Maximum(point=point, place=place, arrived=False)
+            return Maximum(point=point, place=likelihood, arrived=True)
+        before = likelihood.loglik
+        point, likelihood = _halved(look, (point, likelihood), whole, rule, bounds)
+        if np.all(likelihood.loglik - before <= rule.least_gain):
+            return Maximum(point=point, place=likelihood, arrived=True)
+    return Maximum(point=point, place=likelihood, arrived=False)
 
 
 def _halved(
@@ -119,19 +119,19 @@ def _halved(
 
     Or nothing.
     """
-    point, place = here
-    least = place.loglik - rule.slack * np.abs(place.loglik)
+    point, likelihood = here
+    least = likelihood.loglik - rule.slack * np.abs(likelihood.loglik)
     share = np.ones(np.shape(least))
     for _ in range(rule.most_halvings):
-        tried = point + share[..., None] * whole
+        candidate = point + share[..., None] * whole
         if bounds is not None:
-            tried = np.clip(tried, *bounds)
-        there = look(tried)
+            candidate = np.clip(candidate, *bounds)
+        there = look(candidate)
         falls = ~(there.loglik >= least)
         if not falls.any():
-            return tried, there
+            return candidate, there
         share = np.where(falls, share / 2, share)
     if falls.all():
         return here
-    kept = np.where(falls[..., None], point, tried)
+    kept = np.where(falls[..., None], point, candidate)
     return kept, look(kept)

@@ -212,7 +212,7 @@ def _adjustment(
         parameter=(
             couples.left[group],
             couples.right[group],
-            *(np.broadcast_to(couples.systems + place, len(group)) for place in (0, int(has_ties))),
+            *(np.broadcast_to(couples.systems + index, len(group)) for index in (0, int(has_ties))),
         ),
         score=(error, -error, error, tie_score),
         slope=(slope, -slope, with_side.slope[group], tie_slope),
@@ -292,15 +292,15 @@ def _information(couples: _OrderedCouples, point: Floats, *, has_ties: bool) -> 
     ]
     entries += [
         entry
-        for place, sign in ((left, 1), (right, -1))
-        for entry in ((place, side, sign * curve), (side, place, sign * curve))
+        for index, sign in ((left, 1), (right, -1))
+        for entry in ((index, side, sign * curve), (side, index, sign * curve))
     ]
     if has_ties:
         entries.append((tie, tie, n * expected.tie * (1 - expected.tie)))
         entries += [
             entry
-            for place, sign in ((left, 1), (right, -1), (side, 1))
-            for entry in ((place, tie, sign * across), (tie, place, sign * across))
+            for index, sign in ((left, 1), (right, -1), (side, 1))
+            for entry in ((index, tie, sign * across), (tie, index, sign * across))
         ]
     prior = np.arange(systems + 1)
     entries.append((prior, prior, np.append(np.full(systems, WORTH_PRIOR), SIDE_PRIOR)))

@@ -69,7 +69,7 @@ def scale_of_each(scale: Scales, count: int) -> tuple[Scale, ...]:
 def naturally(working: Floats, scale: Scales) -> Floats:
     """Convert (n, k) values of k parameters to their natural scales."""
     each = scale_of_each(scale, working.shape[1])
-    return np.stack([own.natural(working[:, place]) for place, own in enumerate(each)], axis=1)
+    return np.stack([own.natural(working[:, index]) for index, own in enumerate(each)], axis=1)
 
 
 class Uncertainty(Protocol):

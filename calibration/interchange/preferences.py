@@ -210,19 +210,19 @@ def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
     """
     if "worker" not in answered:
         return []
-    told = answered
-    systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
-    judged = told[[*(["task"] if "task" in told else []), "worker", "topic"]].assign(
+    answer_columns = answered
+    systems = np.sort(answer_columns[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
+    judged = answer_columns[[*(["task"] if "task" in answer_columns else []), "worker", "topic"]].assign(
         first=systems[:, 0], second=systems[:, 1]
     )
-    is_copy = told.duplicated()
+    is_copy = answer_columns.duplicated()
     kinds = {
         (
             "says",
             "say",
             "the same as an earlier one",
             "delete rows that were copied, and leave what people did twice",
-        ): told,
+        ): answer_columns,
         (
             "is",
             "are",

@@ -259,8 +259,8 @@ def _check_visits(rows: pd.DataFrame, columns: VisitColumns, csv_columns: CsvCol
         log.add(problem, line=csv_columns.lines[0], cure="are --start and --end swapped?")
     rows = rows[rows["end"] > rows["start"]]
     seen: dict[tuple[object, ...], int] = {}
-    for place, *cells in rows.itertuples(name=None):
-        line = csv_columns.lines[place]
+    for index, *cells in rows.itertuples(name=None):
+        line = csv_columns.lines[index]
         first = seen.setdefault(tuple(cells), line)
         if first != line:
             log.add(f"the visit is the same as on line {first}", line=line, cure="delete one")

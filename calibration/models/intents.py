@@ -117,16 +117,16 @@ def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaP
     a, b = mean * concentration, (1 - mean) * concentration
     before, alone = -2 * np.log1p(concentration), betaln(a, b)
     spacing = np.log(concentration)  # the grid is even on the log scale
-    told: dict[tuple[float, float], Floats] = {}
+    log_ratios: dict[tuple[float, float], Floats] = {}
     for n in studies:
         different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
         pairs = [(ticked, voters_per_topic) for ticked, voters_per_topic in different.tolist()]
-        told |= {
+        log_ratios |= {
             (ticked, voters_per_topic): betaln(ticked + a, voters_per_topic - ticked + b) - alone
             for ticked, voters_per_topic in pairs
-            if (ticked, voters_per_topic) not in told
+            if (ticked, voters_per_topic) not in log_ratios
         }
-        loglik = times @ np.stack([told[pair] for pair in pairs])
+        loglik = times @ np.stack([log_ratios[pair] for pair in pairs])
         weight = np.exp(loglik + before + spacing - loglik.max())
         yield BetaPrior(a=a, b=b, weight=weight / weight.sum())
 
@@ -257,8 +257,8 @@ class IntentFit(HasSummary):
 
     def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Plot each fitted P(i|q) with its interval over the raw share n_i / n."""
-        voters_per_topic = [place for place, raw in enumerate(self.raw) if raw is not None]
-        raw = np.array([self.raw[place] for place in voters_per_topic], dtype=np.float64)
+        voters_per_topic = [index for index, raw in enumerate(self.raw) if raw is not None]
+        raw = np.array([self.raw[index] for index in voters_per_topic], dtype=np.float64)
         estimate = self.result.estimates[voters_per_topic]
         ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[voters_per_topic]
         ax.vlines(

@@ -76,7 +76,7 @@ class ContinuationCounts:
         kept, worker = np.unique(self.worker[used], return_inverse=True)
         return replace(
             self,
-            people=tuple(self.people[place] for place in kept),
+            people=tuple(self.people[index] for index in kept),
             worker=worker,
             text=np.unique(self.text[used], return_inverse=True)[1],
             taken=self.taken[used],
@@ -158,8 +158,10 @@ def fit_steps(steps: ContinuationCounts) -> PersistenceFit:
     """Fit the persistence to given counts; otherwise as `fit_persistence`."""
     p = _persistence(steps)
     at_risk, stopped = steps_by_depth(steps.taken, steps.possible)
-    one = warning("one_worker", "With a single worker nothing is known about others: there is no interval.")
-    diagnostics: tuple[Diagnostic, ...] = () if len(steps.people) > 1 else (one,)
+    one_worker = warning(
+        "one_worker", "With a single worker nothing is known about others: there is no interval."
+    )
+    diagnostics: tuple[Diagnostic, ...] = () if len(steps.people) > 1 else (one_worker,)
     return PersistenceFit(
         parameters=MappingProxyType({PERSISTENCE: p}),
         unit="probability",

@@ -187,8 +187,8 @@ class DifferenceDesign(Design):
         study = self.study.ready()
         if not math.isnan(self.rho_other):
             return replace(self, study=study)
-        found = replace(self, study=study, rho_other=_search(study, self.other))
-        low, high = _possible_alike(study.rho, found.rho_other)
+        design = replace(self, study=study, rho_other=_search(study, self.other))
+        low, high = _possible_alike(study.rho, design.rho_other)
         if not low <= _alike(self.same_choice) <= high:
             least, most = (0.5 + math.asin(alike) / math.pi for alike in (low, high))
             raise input_fault(
@@ -196,7 +196,7 @@ class DifferenceDesign(Design):
                 f"{self.same_choice:g} of the pairs",
                 cure=f"give --same-choice from {least:.2f} to {most:.2f}",
             )
-        return found
+        return design
 
     def size(self, vary: str) -> int:
         """Return ``queries``, ``pairs`` or ``workers``."""
@@ -244,11 +244,13 @@ class DifferenceDesign(Design):
             votes.difference, _two_measures(votes.liked, self, study.judges.query_spread, rng)
         )
         people, ties = votes.by_person(), study.ties
-        one, other = (np.nanmean(pair_credit(each, people.share, ties=ties)) for each in (first, second))
+        first_agreement, second_agreement = (
+            np.nanmean(pair_credit(each, people.share, ties=ties)) for each in (first, second)
+        )
         influence = people.influence(first, ties) - people.influence(second, ties)
         error = people.crossing.error(influence, people.weight)
         tell_from = 0.0 if testable(people) else None
-        return _outcome(float(one - other), error, (-1.0, 1.0), tell_from)
+        return _outcome(float(first_agreement - second_agreement), error, (-1.0, 1.0), tell_from)
 
 
 def _outcome(
@@ -314,7 +316,7 @@ def _possible_alike(one: float, other: float) -> tuple[float, float]:
     return one * other - reach, one * other + reach
 
 
-def _search(design: AgreementDesign, wanted: float) -> float:
+def _search(design: AgreementDesign, goal: float) -> float:
     """Return the rho at which a measure has the desired agreement with these people."""
     rng = np.random.default_rng(_SEARCH_SEED)
     sizes = replace(design.sizes, queries=SEARCH_QUERIES, queries_each=1)
@@ -327,13 +329,13 @@ def _search(design: AgreementDesign, wanted: float) -> float:
         return float(np.nanmean(pair_credit(difference, share, ties=design.ties)))
 
     least, most = reached(-_CLOSEST), reached(_CLOSEST)
-    if not least < wanted < most:
+    if not least < goal < most:
         raise input_fault(
-            f"no measure can have an agreement of {wanted:g} with such people: it would be from {least:.2f} to "
+            f"no measure can have an agreement of {goal:g} with such people: it would be from {least:.2f} to "
             f"{most:.2f}",
             cure="give another agreement, or people who are more decided (--strength) or more of them (--workers)",
         )
-    return _bisected(lambda rho: reached(rho) < wanted)
+    return _bisected(lambda rho: reached(rho) < goal)
 
 
 def _bisected(too_low: Callable[[float], bool]) -> float:

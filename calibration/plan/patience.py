@@ -171,14 +171,17 @@ def _by_query(pairs: JudgedSummaries) -> Stock:
     """Sort summaries and their iUnits by query."""
     query = np.zeros(pairs.summaries.count, dtype=np.intp)
     query[pairs.first] = query[pairs.second] = pairs.topic
-    place = np.argsort(np.argsort(query, kind="stable"))  # of each summary
-    met = pairs.summaries
-    order = np.argsort(place[met.summary], kind="stable")
+    rank = np.argsort(np.argsort(query, kind="stable"))  # of each summary
+    summaries = pairs.summaries
+    order = np.argsort(rank[summaries.summary], kind="stable")
     ordered = replace(
-        met, summary=place[met.summary][order], offset=met.offset[order], weight=met.weight[order]
+        summaries,
+        summary=rank[summaries.summary][order],
+        offset=summaries.offset[order],
+        weight=summaries.weight[order],
     )
     return Stock(
-        pairs=replace(pairs, first=place[pairs.first], second=place[pairs.second], summaries=ordered),
+        pairs=replace(pairs, first=rank[pairs.first], second=rank[pairs.second], summaries=ordered),
         starts=np.searchsorted(ordered.summary, len(KINDS) * np.arange(len(pairs.topics) + 1)),
     )
 
@@ -196,7 +199,7 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
     moved = (np.arange(queries) - drawn) * size
     all_of = stock.pairs.summaries
     counts = np.diff(stock.starts)[drawn]
-    met = np.concatenate([np.arange(stock.starts[query], stock.starts[query + 1]) for query in drawn])
+    pair_rows = np.concatenate([np.arange(stock.starts[query], stock.starts[query + 1]) for query in drawn])
     return JudgedSummaries(
         topics=tuple(map(str, range(queries))),
         topic=topic,
@@ -204,9 +207,9 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
         second=stock.pairs.second[rows] + moved[topic],
         votes=stock.pairs.votes,
         summaries=Summaries(
-            summary=all_of.summary[met] + np.repeat(moved, counts),
-            offset=all_of.offset[met],
-            weight=all_of.weight[met],
+            summary=all_of.summary[pair_rows] + np.repeat(moved, counts),
+            offset=all_of.offset[pair_rows],
+            weight=all_of.weight[pair_rows],
             count=queries * size,
         ),
         left_out=0,

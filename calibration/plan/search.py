@@ -56,17 +56,19 @@ class Studies:
     def row(self, size: int, engine: Executor, track: Track) -> PlanRow:
         """Return the results of studies of one size."""
         label = f"{size} {self.vary.replace('_', ' ')}"
-        wanted = ((size, number) for number in track(range(self.count), label))
-        found = [outcome for _, outcome in sorted(engine.results(Studies.outcome, self, wanted), key=_number)]
+        studies = ((size, number) for number in track(range(self.count), label))
+        estimates = [
+            outcome for _, outcome in sorted(engine.results(Studies.outcome, self, studies), key=_number)
+        ]
         design = self.design.resized(self.vary, size)
         return PlanRow(
             size=size,
             people=design.people(),
             judgments=design.judgments(),
-            widths=np.sort([outcome.high - outcome.low for outcome in found]),
-            power=float(np.mean([outcome.told for outcome in found])),
-            detectable=_detectable(design, found),
-            nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in found])),
+            widths=np.sort([outcome.high - outcome.low for outcome in estimates]),
+            power=float(np.mean([outcome.told for outcome in estimates])),
+            detectable=_detectable(design, estimates),
+            nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in estimates])),
         )
 
 
@@ -382,42 +384,44 @@ def _from_here_on(rows: Mapping[int, PlanRow], wish: PrecisionGoal) -> int | Non
 
 
 def _smallest(
-    met: Callable[[int], bool], start: int, bounds: tuple[int, int], precision: float
+    meets_goal: Callable[[int], bool], start: int, bounds: tuple[int, int], precision: float
 ) -> int | None:
     """Return the smallest size within bounds that meets a goal, or None.
 
     None when the largest does not.
     """
-    found = _bracket(met, start, bounds)
-    if found is None:
+    bracket = _bracket(meets_goal, start, bounds)
+    if bracket is None:
         return None
-    too_few, enough = found
+    too_few, enough = bracket
     while enough > too_few + 1 and enough > too_few * (1 + precision):
         middle = min(enough - 1, max(too_few + 1, round(math.sqrt(enough * too_few))))
-        if met(middle):
+        if meets_goal(middle):
             enough = middle
         else:
             too_few = middle
     return enough
 
 
-def _bracket(met: Callable[[int], bool], start: int, bounds: tuple[int, int]) -> tuple[int, int] | None:
+def _bracket(
+    meets_goal: Callable[[int], bool], start: int, bounds: tuple[int, int]
+) -> tuple[int, int] | None:
     """Return a size that does not meet a goal and one that does.
 
     One below the bounds counts as not meeting it.
     """
     least, most = bounds
     here, factor = start, STEP
-    if met(here):
+    if meets_goal(here):
         while here > least:
             below = max(least, min(here - 1, math.floor(here / factor)))
-            if not met(below):
+            if not meets_goal(below):
                 return below, here
             here, factor = below, factor**2
         return least - 1, least
     while here < most:
         above = min(most, max(here + 1, math.ceil(here * factor)))
-        if met(above):
+        if meets_goal(above):
             return here, above
         here, factor = above, factor**2
     return None

@@ -180,8 +180,8 @@ class PlanRow:
     @property
     def power_interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of `power`, for so few simulated studies."""
-        found = binomtest(round(self.power * self.studies), self.studies).proportion_ci(method="wilson")
-        return float(found.low), float(found.high)
+        interval = binomtest(round(self.power * self.studies), self.studies).proportion_ci(method="wilson")
+        return float(interval.low), float(interval.high)
 
     def width_of(self, share: float) -> float:
         """Return the width that this share of the studies does not exceed."""

@@ -93,8 +93,8 @@ class AwayDesign(Design):
         except NotIdentifiedError:
             return NO_ESTIMATE
         profile = DurationProfile(totals=totals, top=top, df=len(totals) - 1)
-        place = ("mean", "sd").index(self.what)
-        return positive_outcome((top.mean, top.sd)[place], profile.intervals(LEVEL)[place], self.tell_from)
+        index = ("mean", "sd").index(self.what)
+        return positive_outcome((top.mean, top.sd)[index], profile.intervals(LEVEL)[index], self.tell_from)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +168,10 @@ class SilenceDesign(Design):
         )
         judged = fit_data(judgments, judgments.difference, "davidson")
         try:
-            found = fit_identified_weights(judged, WEIGHTS, "davidson")
+            weight_fit = fit_identified_weights(judged, WEIGHTS, "davidson")
         except NotIdentifiedError:
             return NO_ESTIMATE
-        silent = silent_days(found.raw)
+        silent = silent_days(weight_fit.raw)
         if silent is None:
             return NO_ESTIMATE
         low, high = silent.interval

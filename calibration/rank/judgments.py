@@ -116,7 +116,10 @@ def _components(
     """Return the systems by connected component, larger groups first."""
     graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(len(systems),) * 2)
     label = connected_components(graph.tocsr(), directed=True, connection=kind)[1]
-    groups = [[systems[place] for place in np.flatnonzero(label == one)] for one in range(label.max() + 1)]
+    groups = [
+        [systems[index] for index in np.flatnonzero(label == component)]
+        for component in range(label.max() + 1)
+    ]
     return sorted(groups, key=len, reverse=True)
 
 
@@ -272,9 +275,9 @@ def is_balanced(judged: JudgedSystems) -> bool:
 
 def _first_of_each(code: Ints, codes: int) -> Ints:
     """Return the place of a judgment of each code."""
-    place = np.empty(codes, dtype=np.intp)
-    place[code] = np.arange(len(code))
-    return place
+    index = np.empty(codes, dtype=np.intp)
+    index[code] = np.arange(len(code))
+    return index
 
 
 def _shares(

@@ -83,7 +83,7 @@ def notes_on(
     judged: JudgedSystems,
     rates: JudgedShares,
     errors: StandardErrors,
-    met: Duels,
+    task_duels: Duels,
     adjustment: SideAdjustment | None,
 ) -> Iterator[str]:
     """Yield notes on the win rates and duels of a task."""
@@ -92,7 +92,7 @@ def notes_on(
         names = ", ".join(name for _, name in _scarcities(judged, rates))
         yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open ({names})"
     else:
-        yield from _on_few(judged, rates, met)
+        yield from _on_few(judged, rates, task_duels)
     if not is_balanced(judged):
         where = "" if judged.fixed_topic is not None else " on every topic"
         yield f"not every couple was judged{where}; win rates are over those that were (unbalanced)"
@@ -109,16 +109,16 @@ def notes_on(
     yield from _on_repeats(judged)
 
 
-def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
+def _on_few(judged: JudgedSystems, rates: JudgedShares, task_duels: Duels) -> Iterator[str]:
     """Yield notes on estimates with too few topics or people."""
-    few, few_duels = rates.influence.is_few, met.shares.influence.is_few
+    few, few_duels = rates.influence.is_few, task_duels.shares.influence.is_few
     limit = f"fewer than {_WORDS[MIN_CLUSTERS]} people or topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     if judged.worker is None:
         limit = f"fewer than {_WORDS[MIN_CLUSTERS]} topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     elif judged.fixed_topic is not None:
         limit = limit.replace("people or topics", "people")
     if few.any():
-        names = [judged.systems[place] for place in np.flatnonzero(few)]
+        names = [judged.systems[index] for index in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"
         yield f"{join_names(names, most=4)} {verb} on {limit}: no interval there, and the rank stays open"
     if few_duels.any():

@@ -185,7 +185,7 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
         del rates  # as long as the judgments, and so are the next
         rates = win_rates(judged, adjustment)
     variances = rates.influence.covariances()
-    met = duels(judged, adjustment)
+    task_duels = duels(judged, adjustment)
     rank_low, rank_high = ranks_left_open(rates.value, variances, level)
     errors = variances.of_each().errors()
     columns = {
@@ -201,12 +201,12 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
     }
     best_first = np.argsort(-np.round(rates.value, 12), kind="stable")
     notes = [
-        *notes_on(judged, rates, errors, met, adjustment),
+        *notes_on(judged, rates, errors, task_duels, adjustment),
         *notes_on_worths(worths, why_none, adjustment),
     ]
     return _RankedTask(
         ranking=pd.DataFrame(columns).iloc[best_first],
-        duels=_duel_rows(judged, met, level, known=not few),
+        duels=_duel_rows(judged, task_duels, level, known=not few),
         notes=notes,
         too_few=few,
     )
@@ -264,23 +264,23 @@ def _with_ends(
     }
 
 
-def _duel_rows(judged: JudgedSystems, met: Duels, level: float, *, known: bool) -> pd.DataFrame:
+def _duel_rows(judged: JudgedSystems, task_duels: Duels, level: float, *, known: bool) -> pd.DataFrame:
     """Return the rows of every duel of a task.
 
     p is that of a share of one half. Nothing but shares where people or topics are too few.
     """
-    errors = met.shares.influence.variances().errors()
+    errors = task_duels.shares.influence.variances().errors()
     if not known:
         errors = errors.unknown()
-    p = errors.p_values(met.shares.value - 0.5)
+    p = errors.p_values(task_duels.shares.value - 0.5)
     names = np.array(judged.systems, dtype=object)
     return pd.DataFrame(
         {
             **_keys(judged),
-            "system_a": names[met.first],
-            "system_b": names[met.second],
-            "judgments": met.shares.judgments,
-            **_with_ends("share_a", "low", "high", met.shares.value, errors, level, within=(0, 1)),
+            "system_a": names[task_duels.first],
+            "system_b": names[task_duels.second],
+            "judgments": task_duels.shares.judgments,
+            **_with_ends("share_a", "low", "high", task_duels.shares.value, errors, level, within=(0, 1)),
             "p": p,
             "p_holm": holm(p),
         }

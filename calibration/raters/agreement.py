@@ -116,8 +116,8 @@ class Ratings:
     def counts(self) -> Floats:
         """Number of ratings by item and category, (items, categories)."""
         shape = len(self.cluster), len(self.values)
-        place = self.item * shape[1] + self.category
-        return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        cell = self.item * shape[1] + self.category
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     @property
     def clusters(self) -> int:
@@ -207,7 +207,7 @@ def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
 
 def _at_least(cov: Floats, *floors: Floats) -> Floats:
     """Return a covariance with variances raised to ``floors``; correlations stay."""
-    variance = np.max([np.diag(one) for one in (cov, *floors)], axis=0)
+    variance = np.max([np.diag(covariance) for covariance in (cov, *floors)], axis=0)
     known = np.diag(cov) > 0
     stretch = np.sqrt(np.divide(variance, np.diag(cov), out=np.ones_like(variance), where=known))
     raised = cov * stretch[:, None] * stretch

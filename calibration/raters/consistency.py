@@ -127,17 +127,19 @@ def consistency_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) ->
         worker with a repeat, in alphabetical order. Kappa is missing for a worker who always says `equal`.
     """
     rows = repeats(preferences)
-    found = rows.groupby("worker", as_index=False).agg(
+    counts = rows.groupby("worker", as_index=False).agg(
         repeats=("consistent", "size"), consistent=("consistent", "sum"), chance=("chance", "mean")
     )
-    share = found["consistent"] / found["repeats"]
-    low, high = clopper_pearson(found["consistent"], found["repeats"], level)
+    share = counts["consistent"] / counts["repeats"]
+    low, high = clopper_pearson(counts["consistent"], counts["repeats"], level)
     columns = {"share": share, "share_low": low, "share_high": high}
-    room = (1 - found["chance"]).where(found["chance"] < 1)
+    room = (1 - counts["chance"]).where(counts["chance"] < 1)
     kappas = {
-        name.replace("share", "kappa"): (value - found["chance"]) / room for name, value in columns.items()
+        name.replace("share", "kappa"): (value - counts["chance"]) / room for name, value in columns.items()
     }
-    return found.assign(**columns, **kappas)[["worker", "repeats", "consistent", *columns, "chance", *kappas]]
+    return counts.assign(**columns, **kappas)[
+        ["worker", "repeats", "consistent", *columns, "chance", *kappas]
+    ]
 
 
 def repeats(preferences: pd.DataFrame) -> pd.DataFrame:
@@ -192,10 +194,10 @@ def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[F
 
     0 and 1 where nothing else was seen.
     """
-    seen, tried, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
-    low = betaincinv(np.maximum(seen, 1), tried - np.maximum(seen, 1) + 1, tail)
-    high = betaincinv(np.minimum(seen, tried - 1) + 1, tried - np.minimum(seen, tried - 1), 1 - tail)
-    return np.where(seen == 0, 0.0, low), np.where(seen == tried, 1.0, high)
+    seen, trials, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
+    low = betaincinv(np.maximum(seen, 1), trials - np.maximum(seen, 1) + 1, tail)
+    high = betaincinv(np.minimum(seen, trials - 1) + 1, trials - np.minimum(seen, trials - 1), 1 - tail)
+    return np.where(seen == 0, 0.0, low), np.where(seen == trials, 1.0, high)
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
@@ -232,7 +234,7 @@ def _sums(rows: pd.DataFrame, worker: "np.ndarray[tuple[int], np.dtype[np.intp]]
     Repeats, consistent ones, those by chance, identical ones, those by chance.
     """
     columns = rows[["consistent", "chance", "identical", "chance_identical"]].to_numpy(np.float64)
-    return np.stack([np.bincount(worker), *(np.bincount(worker, one) for one in columns.T)], axis=1)
+    return np.stack([np.bincount(worker), *(np.bincount(worker, column) for column in columns.T)], axis=1)
 
 
 def _coefficients(sums: Floats) -> Floats:

@@ -75,7 +75,9 @@ class QualityReport(HasSummary):
             }
             for result in self.results
         }
-        skipped = [{"names": list(one.names), "reason": one.reason} for one in self.skipped]
+        skipped = [
+            {"names": list(parameters.names), "reason": parameters.reason} for parameters in self.skipped
+        ]
         return {"format": FORMAT, "measures": measures, "details": details, "skipped": skipped}
 
 
@@ -139,14 +141,14 @@ def quality_report(
     results: list[CalibrationResult] = []
     data: list[object] = []
     skipped: list[SkippedParameters] = []
-    for place, measure in enumerate(_MEASURES):
+    for index, measure in enumerate(_MEASURES):
         table = counted.get(measure.table)
         if table is None:
             skipped.append(
                 SkippedParameters(names=measure.names, reason=f"there is no table {measure.table}")
             )
             continue
-        rng, others = np.random.default_rng([seed, 100 + place]), everyone[measure.table]
+        rng, others = np.random.default_rng([seed, 100 + index]), everyone[measure.table]
         found = try_fit(measure.names, lambda: measure.fit(table, rng, level), table)  # noqa: B023 - called at once
         skipped += found.skipped
         data += found.data

@@ -128,8 +128,8 @@ def simulate_judgments(topics: int, pairs: int, crowd: Crowd, rng: np.random.Gen
     again = np.array(_repeated(worker, kept, crowd.repeats, rng), dtype=np.intp)
     second = _shown(vote[again], care[worker[again]], left[worker[again]], ~first[1][again], rng)
     repeats = _table(topic[again], pair[again], worker[again], second)
-    number = {row: f"J{place}" for place, row in enumerate(kept.tolist())}
-    repeats["judgment"] = [f"R{place}" for place in range(len(again))]
+    number = {row: f"J{index}" for index, row in enumerate(kept.tolist())}
+    repeats["judgment"] = [f"R{index}" for index in range(len(again))]
     repeats["validation_of"] = [number[row] for row in again.tolist()]
     rows["judgment"] = list(number.values())
     return check_frame(pd.concat([rows, repeats], ignore_index=True), TABLES["preferences"])
@@ -172,11 +172,11 @@ def _repeated(
     rng: np.random.Generator,
 ) -> list[int]:
     """Return the judgments that are repeated: a number of each person."""
-    found: list[int] = []
+    rows: list[int] = []
     for person in range(int(worker.max()) + 1) if repeats else ():
         own = kept[worker[kept] == person]
-        found += sorted(rng.choice(own, size=min(repeats, len(own)), replace=False).tolist())
-    return found
+        rows += sorted(rng.choice(own, size=min(repeats, len(own)), replace=False).tolist())
+    return rows
 
 
 def _table(

@@ -1,4 +1,4 @@
-"""Tables between the stages: definitions, files, exclusions, study.json, sources."""
+"""Tidy tables of a study: definitions, files, exclusions, and their sources."""
 
 from typing import TYPE_CHECKING
 

@@ -106,14 +106,14 @@ def table_paths(folder: str | Path) -> dict[str, Path]:
         raise input_fault(
             "no such folder", path=folder, cure="name a folder that holds tables such as preferences.csv"
         )
-    found = {}
+    paths = {}
     for name in sorted(TABLES):
         path = next((p for suffix in SUFFIXES if (p := folder / f"{name}{suffix}").is_file()), None)
         if path is not None:
-            found[name] = path
-    if not found:
+            paths[name] = path
+    if not paths:
         raise _no_table(folder)
-    return found
+    return paths
 
 
 def _no_table(folder: Path) -> InputError:
@@ -206,7 +206,7 @@ def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
 
 def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return plain frames as `read_tables` returns files: checked, all faults of all tables at once, unknown names too."""
-    found: dict[str, pd.DataFrame] = {}
+    checked: dict[str, pd.DataFrame] = {}
     faults: list[Fault] = []
     for name, frame in by_name(tables).items():
         if name not in TABLES:
@@ -223,15 +223,16 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
             )
             continue
         try:
-            found[name] = check_frame(frame, TABLES[name])
+            checked[name] = check_frame(frame, TABLES[name])
         except InputError as error:
             faults.extend(error.faults)
     faults = faults or [
-        Fault(problem=odd.problem, cure=odd.cure, path=odd.table, line=odd.row + 2) for odd in odd_rows(found)
+        Fault(problem=odd.problem, cure=odd.cure, path=odd.table, line=odd.row + 2)
+        for odd in odd_rows(checked)
     ]
     if faults:
         raise InputError(faults)
-    return found
+    return checked
 
 
 PARQUET_ROWS = 100_000

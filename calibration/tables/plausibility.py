@@ -110,23 +110,25 @@ def warn_of_doubts(tables: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _units(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> list[Doubt]:
-    found = []
+    doubts_of_units = []
     for (table, column), usual in _RANGES.items():
         if table in tables:
             seconds = tables[table][column]
-            found.append(_other_unit(table, called.get(column, column), seconds, usual))
+            doubts_of_units.append(_other_unit(table, called.get(column, column), seconds, usual))
     if "visits" in tables:
         visits = tables["visits"]
         lengths = (visits["end"] - visits["start"]).dt.total_seconds()
         name = called.get("seconds") or f"{called.get('end', 'end')} - {called.get('start', 'start')}"
-        found.append(_other_unit("visits", name, lengths, _VISIT, fewest=MIN_VISITS))
+        doubts_of_units.append(_other_unit("visits", name, lengths, _VISIT, fewest=MIN_VISITS))
     if "reads" in tables:
         reads = tables["reads"]
         words = reads["words"].astype("float64")
         amount = np.fmax(words, reads["chars"].astype("float64") / CHARS_A_WORD)
         pace = reads["dwell_seconds"] / amount.where(amount > 0)
-        found.append(_other_unit("reads", called.get("dwell_seconds", "dwell_seconds"), pace, _WORD))
-    return [doubt for doubt in found if doubt]
+        doubts_of_units.append(
+            _other_unit("reads", called.get("dwell_seconds", "dwell_seconds"), pace, _WORD)
+        )
+    return [doubt for doubt in doubts_of_units if doubt]
 
 
 def _other_unit(

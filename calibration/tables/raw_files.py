@@ -254,12 +254,12 @@ def _check_promise(path: Path, size: int, file: pa_parquet.ParquetFile) -> None:
     footer = file.metadata
     check_rows(path, footer.num_rows)
     check_columns(path, footer.num_columns)
-    widths = [max(CELL_BYTES, file.schema.column(place).length or 0) for place in range(footer.num_columns)]
+    widths = [max(CELL_BYTES, file.schema.column(index).length or 0) for index in range(footer.num_columns)]
     groups = map(footer.row_group, range(footer.num_row_groups))
     least = sum(
-        max(group.column(place).num_values * width, group.column(place).total_uncompressed_size)
+        max(group.column(index).num_values * width, group.column(index).total_uncompressed_size)
         for group in groups
-        for place, width in enumerate(widths)
+        for index, width in enumerate(widths)
     )
     check_unfolded(path, size, least)
 
@@ -271,9 +271,9 @@ def _texts(path: Path) -> list[str]:
     """
     columns = pa_parquet.read_metadata(path).schema
     return [
-        columns.column(place).path
-        for place in range(len(columns))
-        if columns.column(place).physical_type == "BYTE_ARRAY"
+        columns.column(index).path
+        for index in range(len(columns))
+        if columns.column(index).physical_type == "BYTE_ARRAY"
     ]
 
 

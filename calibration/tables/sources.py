@@ -122,8 +122,8 @@ class TaskSources:
         missing = [kind for kind in self.form if kind not in self.collection]
         nothing = [f"no file of {join_names(missing)} is named"] if missing else []
         nothing += [] if self.systems else ["no run is named"]
-        found = (source.problem for source in (*self.collection.values(), *self.systems.values()))
-        return nothing + [problem for problem in found if problem]
+        problems = (source.problem for source in (*self.collection.values(), *self.systems.values()))
+        return nothing + [problem for problem in problems if problem]
 
     @property
     def depth(self) -> int:

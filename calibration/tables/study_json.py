@@ -189,8 +189,8 @@ class StudyRecord(_StudyPart):
             return None
         often = pluralise(len(self.results_opened), "time")
         moments = [
-            f"{one.at:%Y-%m-%d %H:%M} UTC at {pluralise(one.judgments, 'judgment')}"
-            for one in self.results_opened
+            f"{look.at:%Y-%m-%d %H:%M} UTC at {pluralise(look.judgments, 'judgment')}"
+            for look in self.results_opened
         ]
         last = f", last on {moments[-1]}" if len(moments) > 1 else ""
         return f"Who is preferred was looked at {often} before these tables were written: first on {moments[0]}{last}."
@@ -288,8 +288,8 @@ def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> li
     list of Change
         Of the tables that differ, in the order of ``files``.
     """
-    found = [_change(name, path, records[name]) for name, path in files.items() if name in records]
-    return [change for change in found if change]
+    table_changes = [_change(name, path, records[name]) for name, path in files.items() if name in records]
+    return [change for change in table_changes if change]
 
 
 def is_unended(path: Path) -> bool:

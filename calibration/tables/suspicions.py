@@ -44,7 +44,7 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
     files, people = table_paths(folder), people_tables(tables, numbered=False)
     repeats = (_repeats(files[name], TABLES[name], frame) for name, frame in tables.items())
     return [
-        *(_misspelt(found) for found in ignored(folder) if found.meant),
+        *(_misspelt(ignored_name) for ignored_name in ignored(folder) if ignored_name.meant),
         *(repeat for repeat in repeats if repeat),
         *(_judged_twice(files["preferences"], people["preferences"]) if "preferences" in people else ()),
         *_values(files, people),
@@ -58,7 +58,7 @@ def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) 
 
     What must be known before anything is computed from its tables.
     """
-    near = [found.in_short for found in ignored(folder) if found.meant]
+    near = [ignored_name.in_short for ignored_name in ignored(folder) if ignored_name.meant]
     lines = [f"{folder}: ignored, but nearly a known name: {join_names(near)}"] if near else []
     if all(frame.empty for frame in tables.values()):
         lines.append(f"{folder}: no table has a row: {join_names(tables)}")
@@ -71,7 +71,7 @@ def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list
 
     The names are like no known one.
     """
-    far = [found.in_short for found in ignored(folder) if not found.meant]
+    far = [ignored_name.in_short for ignored_name in ignored(folder) if not ignored_name.meant]
     empty = [name for name, frame in tables.items() if frame.empty]
     notes = [f"ignored, as nothing reads them: {join_names(far)}"] if far else []
     if empty:
@@ -88,10 +88,12 @@ def _values(
         yield Fault(problem=problem, cure=cure, path=str(files[table]), line=line_of(files[table], row))
 
 
-def _misspelt(found: Ignored) -> Fault:
-    what = "this file" if found.is_file else f"column {found.name!r}"
+def _misspelt(ignored_name: Ignored) -> Fault:
+    what = "this file" if ignored_name.is_file else f"column {ignored_name.name!r}"
     return Fault(
-        problem=f"{what} is ignored, as nothing knows its name", cure=found.cure, path=str(found.path)
+        problem=f"{what} is ignored, as nothing knows its name",
+        cure=ignored_name.cure,
+        path=str(ignored_name.path),
     )
 
 

@@ -176,20 +176,20 @@ def _joint(model: UserModel, names: Iterable[str], count: int, rng: np.random.Ge
         If a covariance has not a row and a column for each name.
     """
     wanted = set(names)
-    found: Drawn = {}
+    draws: Drawn = {}
     for block in model.joint:
         covariance = _square(block)
         places = [
-            place for place, name in enumerate(block.names) if name in wanted and _has(model, block, name)
+            index for index, name in enumerate(block.names) if name in wanted and _has(model, block, name)
         ]
         if places:
             chosen = covariance[np.ix_(places, places)]
             steps = rng.multivariate_normal(np.zeros(len(places)), chosen, count, check_valid="ignore")
-            found |= {
-                block.names[place]: _moved(model, block, block.names[place], steps[:, column])
-                for column, place in enumerate(places)
+            draws |= {
+                block.names[index]: _moved(model, block, block.names[index], steps[:, column])
+                for column, index in enumerate(places)
             }
-    return found
+    return draws
 
 
 def _patience(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
@@ -227,8 +227,8 @@ def _joint_log_sd(model: UserModel, name: str) -> float | None:
     """
     for joint in model.joint:
         if joint.scale == "log" and name in joint.names:
-            place = joint.names.index(name)
-            return math.sqrt(joint.covariance[place][place])
+            index = joint.names.index(name)
+            return math.sqrt(joint.covariance[index][index])
     return None
 
 
@@ -300,16 +300,16 @@ def _population(model: UserModel, names: Sequence[str], count: int, rng: np.rand
     ValueError
         If a parameter has neither a joint covariance nor an end of an interval.
     """
-    found = _joint(model, names, count, rng)
+    draws = _joint(model, names, count, rng)
     for name in names:
-        if name not in found:
+        if name not in draws:
             entry = model.parameters[name]
             estimate = entry.estimate or 0.0
             if plain_name(name) == LOG_SPEED:
-                found[name] = estimate + _deviation(name, entry, entry.interval) * rng.standard_normal(count)
+                draws[name] = estimate + _deviation(name, entry, entry.interval) * rng.standard_normal(count)
             else:
-                found[name] = estimate * np.exp(_log_deviation(name, entry) * rng.standard_normal(count))
-    return found
+                draws[name] = estimate * np.exp(_log_deviation(name, entry) * rng.standard_normal(count))
+    return draws
 
 
 _LAWS: Mapping[Part, Draw] = MappingProxyType(

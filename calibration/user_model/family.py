@@ -110,9 +110,9 @@ class FamilyModel(ABC, Generic[R, M]):
         intervals: dict[ScoreKey, Interval] = {}
         for places, drawn in self._spreads(models, runs, label_measures(measures), topics):
             ends = np.quantile(drawn, LEVEL_ENDS, axis=0).T.tolist()
-            for place, (low, high) in zip(places, ends, strict=True):
-                value = values.get(place, low)
-                intervals[place] = min(low, value), max(high, value)
+            for key, (low, high) in zip(places, ends, strict=True):
+                value = values.get(key, low)
+                intervals[key] = min(low, value), max(high, value)
         return scores, intervals
 
     def score(
@@ -156,5 +156,5 @@ class FamilyModel(ABC, Generic[R, M]):
         frame = score_frame(scores)
         if moved is None:
             return frame
-        low, high = zip(*(moved.get(one[:3], (one.value, one.value)) for one in scores), strict=True)
+        low, high = zip(*(moved.get(score[:3], (score.value, score.value)) for score in scores), strict=True)
         return frame.assign(low=low, high=high)

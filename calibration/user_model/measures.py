@@ -70,13 +70,13 @@ def stream_people(model: UserModel, language: str | None = None) -> dict[str, fl
     Half a law of speed, or one in characters, is of no use.
     """
     entries = {name: model.entry(name, language) for name in RANGES}
-    found = {
+    parameters = {
         name: entry.estimate
         for name, entry in entries.items()
         if entry is not None and entry.estimate is not None and "character" not in entry.unit
     }
-    has_speed = set(SPEED) <= set(found)
-    return {name: value for name, value in found.items() if has_speed or name not in SPEED}
+    has_speed = set(SPEED) <= set(parameters)
+    return {name: value for name, value in parameters.items() if has_speed or name not in SPEED}
 
 
 def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
@@ -92,11 +92,11 @@ def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[s
         Parameters that are not the model's: what belongs to them is not taken either.
     """
     given = {name.partition("_")[0] for name in explicit}
-    found: dict[str, Any] = {f"{what}_law": law for what, law in model.laws.items() if what not in given}
+    parameters: dict[str, Any] = {f"{what}_law": law for what, law in model.laws.items() if what not in given}
     entry = model.entry(CORRELATION)
     if entry is not None and entry.estimate is not None and not given & {"away", "session"}:
-        found[CORRELATION] = entry.estimate
-    return found
+        parameters[CORRELATION] = entry.estimate
+    return parameters
 
 
 def clipped_population(parameters: Mapping[str, Any]) -> Population:

@@ -73,25 +73,25 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
     def _spreads(
         self, draws: Draws, runs: Sequence[UpdateRun], labels: Mapping[str, StreamMeasure], topics: Topics
     ) -> Iterator[Spread]:
-        found = [
+        draw_scores = [
             msu_scores(
                 self.collection,
                 runs,
-                {label: self._moved(one, draws, number) for label, one in labels.items()},
+                {label: self._moved(measure, draws, number) for label, measure in labels.items()},
                 self._users(draws, number),
                 lengths=self.lengths,
                 topics=topics,
             )
             for number in range(draws.count)
         ]
-        values = np.array([[score.value for score in scores] for scores in found])
-        yield [score[:3] for score in found[0]], values
+        values = np.array([[score.value for score in scores] for scores in draw_scores])
+        yield [score[:3] for score in draw_scores[0]], values
 
-    def _moved(self, one: StreamMeasure, draws: Draws, number: int) -> StreamMeasure:
+    def _moved(self, measure: StreamMeasure, draws: Draws, number: int) -> StreamMeasure:
         """Return a measure with the fitted lateness decay replaced by a drawn one."""
-        if LATENESS not in draws.parameters or one.lateness != self.lateness:
-            return one
-        return replace(one, lateness=float(draws.parameters[LATENESS][number]))
+        if LATENESS not in draws.parameters or measure.lateness != self.lateness:
+            return measure
+        return replace(measure, lateness=float(draws.parameters[LATENESS][number]))
 
     def _users(self, draws: Draws, number: int) -> Users:
         """Return users of a drawn population; given users stay."""
@@ -164,28 +164,28 @@ def stream_model(
     >>> scores["metric"].unique().tolist()
     ['MSU@0.5', 'MSU-se@0.5', 'MSU/s@0.5']
     """
-    found, path = load_model(model)
+    user_model, path = load_model(model)
     log = FaultLog(path)
     notes: list[str] = []
-    decay = _estimate(found, LATENESS, log) if lateness and LATENESS in found.parameters else None
+    decay = _estimate(user_model, LATENESS, log) if lateness and LATENESS in user_model.parameters else None
     if decay is not None and not 0 <= decay <= 1:
         log.add(f"{LATENESS} is {decay}", cure="it must be from 0 to 1")
     fitted: dict[str, float] = {}
     if users is None:
-        fitted = _fitted(found, explicit, notes, log)
+        fitted = _fitted(user_model, explicit, notes, log)
         log.raise_if_any()
-        together = joint_parameters(found, explicit)
+        together = joint_parameters(user_model, explicit)
         users = SimulatedUsers(population=_checked(explicit, fitted, together, path), count=count, seed=seed)
     log.raise_if_any()
     if lateness and decay is None:
         notes.append(f"no {LATENESS}; the default is used")
     return StreamModel(
         path=path,
-        model=found.part([*fitted, *([] if decay is None else [LATENESS])]),
+        model=user_model.part([*fitted, *([] if decay is None else [LATENESS])]),
         collection=collection,
         users=users,
         lateness=decay,
-        floor=0.0 if decay is None else lateness_floor(found),
+        floor=0.0 if decay is None else lateness_floor(user_model),
         lengths=lengths,
         notes=tuple(notes),
     )
@@ -207,7 +207,9 @@ def _fitted(
     if all(name in model.parameters and "character" not in model.parameters[name].unit for name in SPEED):
         fitted |= {name: _estimate(model, name, log) for name in SPEED}
     else:
-        default = ", ".join(f"{one.name} {one.default:g}" for one in fields(Population) if one.name in SPEED)
+        default = ", ".join(
+            f"{field.name} {field.default:g}" for field in fields(Population) if field.name in SPEED
+        )
         notes.append(f"no reading speed in words per second; the default is used: {default}")
     return fitted
 

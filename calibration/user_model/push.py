@@ -69,7 +69,7 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
         As far as the model has them.
         """
         t11u = None if self.alpha is None else T11U(alpha=self.alpha)
-        return [one for one in (t11u, self.contingency) if one is not None]
+        return [measure for measure in (t11u, self.contingency) if measure is not None]
 
     def _scores(
         self, runs: Sequence[PushRun], labels: Mapping[str, PushMeasure], topics: Topics
@@ -79,32 +79,36 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
     def _spreads(
         self, draws: Draws, runs: Sequence[PushRun], labels: Mapping[str, PushMeasure], topics: Topics
     ) -> Iterator[Spread]:
-        moved = {label: self._moved(one, draws) for label, one in labels.items()}
+        moved = {label: self._moved(measure, draws) for label, measure in labels.items()}
         pool = push_pool(self.collection)
         for run in runs:
             counted = counted_topics(pool, run, topics)
             for label, variants in moved.items():
                 if variants:
                     table = count_pushes(pool, run, variants[0].rules)
-                    values = np.array([one.topic_values(table) for one in variants])
+                    values = np.array([measure.topic_values(table) for measure in variants])
                     means = (
                         values[:, counted].mean(axis=1) if counted.any() else np.full(draws.count, math.nan)
                     )
                     places = [(run.name, topic, label) for topic in [*pool.topics, ALL]]
                     yield places, np.column_stack([values, means])
 
-    def _moved(self, one: PushMeasure, draws: Draws) -> list[PushMeasure]:
+    def _moved(self, measure: PushMeasure, draws: Draws) -> list[PushMeasure]:
         """Yield a measure with the fitted parameters of each draw.
 
         None for a measure without.
         """
-        if isinstance(one, T11U) and one.alpha == self.alpha:
-            return [replace(one, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
-        if isinstance(one, Contingency) and self.contingency and one.weights == self.contingency.weights:
+        if isinstance(measure, T11U) and measure.alpha == self.alpha:
+            return [replace(measure, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
+        if (
+            isinstance(measure, Contingency)
+            and self.contingency
+            and measure.weights == self.contingency.weights
+        ):
             names = [name for name in PUSH_WEIGHTS if name in draws.parameters]
             rows = zip(*(draws.parameters[name].tolist() for name in names), strict=True)
             keys = [name.removeprefix("push_") for name in names]
-            return [replace(one, **dict(zip(keys, row, strict=True))) for row in rows]
+            return [replace(measure, **dict(zip(keys, row, strict=True))) for row in rows]
         return []
 
 
@@ -151,20 +155,20 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
     ['T11U']
     """
     whole, path = load_model(model)
-    wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
-    found = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
-    if not found:
+    names = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
+    estimates = {name: _finite(whole, name, path) for name in names if name in whole.parameters}
+    if not estimates:
         cure = "leave out --model, or fit preferences about pushes"
-        raise input_fault(f"the model has none of {join_names(wanted)}", path=path, cure=cure)
-    if not 0 <= found.get(ALPHA, 0) <= 1:
-        raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
+        raise input_fault(f"the model has none of {join_names(names)}", path=path, cure=cure)
+    if not 0 <= estimates.get(ALPHA, 0) <= 1:
+        raise input_fault(f"{ALPHA} is {estimates[ALPHA]}", path=path, cure="it must be from 0 to 1")
     utility, lacking = contingency(whole), lacking_push_weights(whole)
     return PushModel(
         path=path,
-        model=whole.part(wanted),
+        model=whole.part(names),
         notes=(lacking,) if utility and lacking else (),
         collection=collection,
-        alpha=found.get(ALPHA),
+        alpha=estimates.get(ALPHA),
         contingency=utility,
     )
 

@@ -52,11 +52,14 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
     ) -> Iterator[Spread]:
         drawn = {
             topic: np.array(
-                [[shares[topic][one] for one in self.collection.subtopics(topic)] for shares in draws.shares]
+                [
+                    [shares[topic][measure] for measure in self.collection.subtopics(topic)]
+                    for shares in draws.shares
+                ]
             )
             for topic in self.model.intents
         }
-        moved = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
+        moved = {label: measure for label, measure in labels.items() if isinstance(measure, RankedMeasure)}
         one_each = self._scores_of_one_subtopic(runs, moved)
         for run in runs:
             counted = [topic for topic in drawn if topics == "judged" or topic in run.rankings]
@@ -77,13 +80,13 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
         scores: dict[ScoreKey, list[float]] = {}
         for chosen in range(max(map(len, subtopics.values()))):
             certain = {
-                topic: {one: float(place == chosen) for place, one in enumerate(of)}
+                topic: {one: float(key == chosen) for key, one in enumerate(of)}
                 for topic, of in subtopics.items()
             }
             for score in ranked_scores(replace(self.collection, probability=certain), runs, labels):
                 if score.topic != ALL and chosen < len(subtopics[score.topic]):
                     scores.setdefault(score[:3], []).append(score.value)
-        return {place: np.array(values) for place, values in scores.items()}
+        return {key: np.array(values) for key, values in scores.items()}
 
 
 def ranked_model(model: UserModel | str | Path, collection: RankedCollection) -> RankedModel:
@@ -133,7 +136,7 @@ def ranked_model(model: UserModel | str | Path, collection: RankedCollection) ->
     shares = intent_shares(model)
     log = FaultLog(path)
     for topic, of in shares.items():
-        missing = [one for one in collection.grades[topic] if one not in of]
+        missing = [subtopic for subtopic in collection.grades[topic] if subtopic not in of]
         wrong = sum_fault(topic, of)
         if missing:
             problem = f"the model has no probability of subtopic {join_names(missing)} of topic {topic!r}"

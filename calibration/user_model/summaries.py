@@ -56,11 +56,11 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
         labels: Mapping[str, MMeasure],
         topics: Topics,  # noqa: ARG002 - a run has every query
     ) -> Iterator[Spread]:
-        kinds = {one.intents for one in labels.values()}
+        kinds = {measure.intents for measure in labels.values()}
         shares = {intents: self._shares(intents, draws) for intents in kinds}
         for run in runs:
-            for label, one, read in read_once(self.collection, run, labels):
-                each = zip(self._moved(one, draws), shares[one.intents], strict=True)
+            for label, measure, read in read_once(self.collection, run, labels):
+                each = zip(self._moved(measure, draws), shares[measure.intents], strict=True)
                 values = np.array([read.expectations(moved.discount, share) for moved, share in each])
                 places = [(run.name, topic, label) for topic in [*self.collection.queries, ALL]]
                 yield places, np.column_stack([values, values.mean(axis=1)])
@@ -71,11 +71,11 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
             return [intent_probabilities(self.collection, intents, drawn) for drawn in draws.shares]
         return [intent_probabilities(self.collection, intents, self.shares)] * draws.count
 
-    def _moved(self, one: MMeasure, draws: Draws) -> list[MMeasure]:
+    def _moved(self, measure: MMeasure, draws: Draws) -> list[MMeasure]:
         """Yield a measure for each draw, with the fitted patience replaced by a drawn one."""
-        if PATIENCE not in draws.parameters or one.patience != self.patience:
-            return [one] * draws.count
-        return [replace(one, patience=drawn) for drawn in draws.parameters[PATIENCE].tolist()]
+        if PATIENCE not in draws.parameters or measure.patience != self.patience:
+            return [measure] * draws.count
+        return [replace(measure, patience=drawn) for drawn in draws.parameters[PATIENCE].tolist()]
 
 
 def summary_model(
@@ -112,29 +112,29 @@ def summary_model(
     >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 2)
     21.39
     """
-    found, path = load_model(model)
+    user_model, path = load_model(model)
     if patience:
-        _check_patience(found, path)
+        _check_patience(user_model, path)
     return SummaryModel(
         path=path,
-        model=found.part([PATIENCE] if patience else [], found.intents if intents else None),
+        model=user_model.part([PATIENCE] if patience else [], user_model.intents if intents else None),
         collection=collection,
-        patience=patience_chars(found) if patience else None,
-        shares=_shares(found, path, collection) if intents else None,
+        patience=patience_chars(user_model) if patience else None,
+        shares=_shares(user_model, path, collection) if intents else None,
     )
 
 
 def _check_patience(model: UserModel, path: str) -> None:
     """Raise unless 0 <= low <= estimate <= high and estimate > 0 for the patience."""
-    found = model.parameters.get(PATIENCE)
-    if found is None:
+    entry = model.parameters.get(PATIENCE)
+    if entry is None:
         others = [name for name in model.parameters if name.startswith(PATIENCE)]
         problem = f"the model has no {PATIENCE}" + (f", only {join_names(others)}" if others else "")
         raise input_fault(problem, path=path, cure="say which patience you want with --patience")
-    low, high = found.interval
-    ends = [low or 0.0, _or_infinite(found.estimate), _or_infinite(high)]
+    low, high = entry.interval
+    ends = [low or 0.0, _or_infinite(entry.estimate), _or_infinite(high)]
     if ends != sorted(ends) or ends[0] < 0 or ends[1] == 0:
-        problem = f"{PATIENCE} is {found.estimate} with the interval {list(found.interval)}"
+        problem = f"{PATIENCE} is {entry.estimate} with the interval {list(entry.interval)}"
         raise input_fault(problem, path=path, cure="an estimate above 0 must lie in its interval")
 
 
@@ -150,9 +150,9 @@ def _shares(model: UserModel, path: str, collection: Collection) -> Shares:
         intent_probabilities(collection, "fitted", shares)
     except InputError as error:
         faults += error.faults
-    found = [replace(fault, path=path) for fault in faults if fault is not None]
-    if found:
-        raise InputError(found)
+    shown_faults = [replace(fault, path=path) for fault in faults if fault is not None]
+    if shown_faults:
+        raise InputError(shown_faults)
     return shares
 
 

@@ -126,7 +126,7 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale
 
     That of the first of them.
     """
-    found: dict[str, DisplayScale] = {}
+    display_scales: dict[str, DisplayScale] = {}
     units: dict[str, tuple[str, float]] = {}
     for name, entry in parameters.items():
         plain, typical = plain_name(name), _typical(entry)
@@ -135,8 +135,8 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale
             unit, divisor = units.setdefault(plain.partition("_")[0], _time_unit(typical))
         is_log = plain == LOG_SPEED
         size = abs(math.exp(typical) if is_log else typical / divisor)
-        found[name] = DisplayScale(unit, divisor, is_log, _decimals(size))
-    return found
+        display_scales[name] = DisplayScale(unit, divisor, is_log, _decimals(size))
+    return display_scales
 
 
 def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, ParameterEntry]":

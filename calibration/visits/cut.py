@@ -188,9 +188,9 @@ def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Millisec
         started_at=_milliseconds(follows["started_at"]), ended_at=_milliseconds(follows["ended_at"])
     )
     spans = bounds.groupby(STREAM).agg({"started_at": "min", "ended_at": "max"})
-    place = spans.index.get_indexer(pd.MultiIndex.from_frame(names))
-    spans = spans.iloc[place]
-    return spans["started_at"].to_numpy(), spans["ended_at"].to_numpy(), place >= 0
+    row = spans.index.get_indexer(pd.MultiIndex.from_frame(names))
+    spans = spans.iloc[row]
+    return spans["started_at"].to_numpy(), spans["ended_at"].to_numpy(), row >= 0
 
 
 def gaps_milliseconds(signs: ActivityTimes) -> Floats:

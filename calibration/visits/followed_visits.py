@@ -135,18 +135,18 @@ class FollowedVisits:
         (v,) ndarray of int
             The least integer where there is none.
         """
-        place = places(table, self.streams)
-        times = milliseconds(table[at])[place >= 0]
-        order = np.lexsort((times, place[place >= 0]))
-        key = _keys(place[place >= 0][order], times[order], self.follows)
-        found = (
+        row = places(table, self.streams)
+        times = milliseconds(table[at])[row >= 0]
+        order = np.lexsort((times, row[row >= 0]))
+        key = _keys(row[row >= 0][order], times[order], self.follows)
+        rows = (
             np.searchsorted(key, _keys(self.stays.follow, self.stays.start, self.follows), side="right") - 1
         )
         none = np.iinfo(np.int64).min
         if not len(key):
             return np.full(len(self.stays), none)
-        same = (found >= 0) & (place[place >= 0][order][found] == self.stays.follow)
-        return np.where(same, times[order][found], none)
+        same = (rows >= 0) & (row[row >= 0][order][rows] == self.stays.follow)
+        return np.where(same, times[order][rows], none)
 
 
 def join(
@@ -191,8 +191,8 @@ def places(table: pd.DataFrame, streams: pd.DataFrame) -> Indices:
     if not size:
         return np.full(len(table), -1, dtype=np.intp)
     order = np.argsort(key[:size], kind="stable")
-    found = np.minimum(np.searchsorted(key[:size], key[size:], sorter=order), size - 1)
-    return np.where(key[:size][order[found]] == key[size:], order[found], -1)
+    rows = np.minimum(np.searchsorted(key[:size], key[size:], sorter=order), size - 1)
+    return np.where(key[:size][order[rows]] == key[size:], order[rows], -1)
 
 
 def in_order(group: Indices, at: Ints, mark: Ints) -> Indices:
@@ -228,10 +228,10 @@ def _watched(visits: pd.DataFrame, window: tuple[datetime, datetime] | None) -> 
     return rows.assign(started_at=times[0], ended_at=times[1], last_seen_at=times[1])
 
 
-def _stays(visits: pd.DataFrame, place: Indices, follows: Follows) -> tuple[VisitTimes, UnusableVisits]:
+def _stays(visits: pd.DataFrame, row: Indices, follows: Follows) -> tuple[VisitTimes, UnusableVisits]:
     start, end = milliseconds(visits["start"]), milliseconds(visits["end"])
-    known = place >= 0
-    opened, closed = follows.start[place], follows.end[place]
+    known = row >= 0
+    opened, closed = follows.start[row], follows.end[row]
     inside = known & (start < closed) & ((end > opened) | (start >= opened))
     beyond = (end > closed + CLOSE_MILLISECONDS) | (start < opened - CLOSE_MILLISECONDS)
     left_out = UnusableVisits(
@@ -244,7 +244,7 @@ def _stays(visits: pd.DataFrame, place: Indices, follows: Follows) -> tuple[Visi
         visits["entry"].isin(PROMPTED) if "entry" in visits else pd.Series(data=False, index=visits.index)
     )
     rows = VisitTimes(
-        follow=place[inside],
+        follow=row[inside],
         start=np.maximum(start, opened)[inside],
         end=np.minimum(end, closed)[inside],
         complete=(reason.isin(COMPLETE).to_numpy(bool) & (end <= closed))[inside],
@@ -320,13 +320,13 @@ def outside(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
     It begins more than a second before its follow does, or after its follow ended.
     """
     spans = _spans(follows)
-    place = places(visits, spans[["worker", "topic"]])
+    row = places(visits, spans[["worker", "topic"]])
     if not len(spans):
         return np.zeros(len(visits), dtype=bool)
     start = milliseconds(visits["start"])
-    opened, closed = (milliseconds(spans[name])[place] for name in ("started_at", "ended_at"))
+    opened, closed = (milliseconds(spans[name])[row] for name in ("started_at", "ended_at"))
     is_outside = (start < opened - CLOSE_MILLISECONDS) | (start > closed + CLOSE_MILLISECONDS)
-    return np.asarray((place >= 0) & is_outside)
+    return np.asarray((row >= 0) & is_outside)
 
 
 def orphans_in_words(count: int, visits: int) -> str:

@@ -243,7 +243,7 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
 
     A warning from a change of 10 % on, of the largest estimate against the smallest; an information below.
     """
-    tried = ", ".join(f"{seconds:.0f}" for seconds in sensitivity["idle_seconds"])
+    thresholds = ", ".join(f"{seconds:.0f}" for seconds in sensitivity["idle_seconds"])
     notes = {}
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
@@ -251,6 +251,6 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
         make = info if values.max() < (1 + MAX_CHANGE) * values.min() else warning
         notes[name] = make(
             "threshold_sensitivity",
-            f"With visits cut at silences of {tried} s, {plain_name(name)} is {shown}.",
+            f"With visits cut at silences of {thresholds} s, {plain_name(name)} is {shown}.",
         )
     return notes

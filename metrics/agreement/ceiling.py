@@ -52,11 +52,12 @@ from metrics.agreement.crossed_errors import (
     NOTHING,
     UNKNOWN,
     StandardError,
+    VotesByPerson,
     effective_number,
     influence_of_votes,
     is_few,
 )
-from metrics.arrays import Floats, Ints, align_rows
+from metrics.arrays import Bools, Floats, Ints, align_rows
 
 MAX_GROUPS = 25
 """Largest number of groups that are left out in turn; more clusters share groups."""
@@ -329,6 +330,28 @@ def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats
     return first[order], np.asarray((1 + np.sign(lead[order])) / 2)
 
 
+def panel_votes(votes: VotesByPerson) -> tuple[VotesByPerson, Bools]:
+    """Return the votes on pairs that two people or more judged, one a person.
+
+    Parameters
+    ----------
+    votes : VotesByPerson
+        On p pairs.
+
+    Returns
+    -------
+    panel : VotesByPerson
+        One vote of each person on each of these pairs (`one_vote_each`).
+    is_kept : (p,) ndarray of bool
+        The pairs that have them.
+    """
+    if votes.crossing.knows_workers:
+        places, for_a = one_vote_each(votes.for_a, votes.pair, votes.crossing.worker)
+        votes = votes.of_judgments(places, for_a)
+    is_kept = votes.votes > 1
+    return votes.of_pairs(is_kept), is_kept
+
+
 def _codes(column: ArrayLike) -> Ints:
     return np.unique(np.asarray(column), return_inverse=True)[1]
 
@@ -549,7 +572,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
     measured = _average(times, of_halves)
     tied = _average(times, _is_even(patterns)) + in_model(even, even_now)
     votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / votes)
-    found = [
+    ceilings = [
         _conventions(
             measured[:, 0] + in_model(choice * whole, half**2) / 2 - tied / 2,
             measured[:, 1] + in_model(choice * LEAD, half * LEAD),
@@ -557,7 +580,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
         )
         for choice in (whole, np.ones_like(whole))
     ]
-    return np.stack(found, axis=1), _conventions(1 - tied, votes_of_larger, tied)[:, None]
+    return np.stack(ceilings, axis=1), _conventions(1 - tied, votes_of_larger, tied)[:, None]
 
 
 def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:

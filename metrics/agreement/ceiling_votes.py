@@ -179,9 +179,9 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
             expected += MIN_EXPECTED_SHARE
             rise[block.rows] += np.divide(block.shares, expected, out=expected) @ likelihood
         weight *= rise
-    found = np.zeros((len(times), LEAD.size))
-    found[:, kept] = weight
-    return found
+    shares = np.zeros((len(times), LEAD.size))
+    shares[:, kept] = weight
+    return shares
 
 
 class _VoteBlock(NamedTuple):
@@ -230,8 +230,8 @@ def _factors(patterns: Ints) -> tuple[Floats, Floats]:
         xlogy(second, FIRST_SIDE_SHARES) + xlogy(first, 1 - FIRST_SIDE_SHARES),
     )
     of_tie = xlogy(ties, TIE_RATES) + xlogy(first + second, 1 - TIE_RATES)
-    found = [np.exp(log - log.max(axis=1, keepdims=True)) for log in (of_side, of_tie)]
-    return found[0], found[1]
+    factors = [np.exp(log - log.max(axis=1, keepdims=True)) for log in (of_side, of_tie)]
+    return factors[0], factors[1]
 
 
 def majority(votes: int) -> tuple[Floats, Floats]:

@@ -115,7 +115,7 @@ def _over_topics(
         for x, y in couples:
             for metric, values in row_coefficients(rows[x], rows[y]).items():
                 drawn.setdefault((x, y, metric), []).append(values)
-    return {place: percentile_interval(np.concatenate(values), level) for place, values in drawn.items()}
+    return {key: percentile_interval(np.concatenate(values), level) for key, values in drawn.items()}
 
 
 def _over_systems(metric: str, value: float, systems: int, level: float) -> tuple[float, float]:

@@ -25,7 +25,7 @@ the agreement of majorities is what is lost with any of the pair's votes in its 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from metrics.agreement.agreement import Ties, pair_credit
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Bools, Floats, Ints
 
 NOTHING = 1e-24
 """Largest variance that is a rounding error."""
@@ -189,7 +189,7 @@ def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
         each = np.arange(len(query))
         return Crossing(query=query, worker=each, cell=each, worker_of_cell=each, knows_workers=False)
     worker = np.asarray(worker, dtype=np.intp)
-    workers = int(worker.max()) + 1
+    workers = int(worker.max(initial=-1)) + 1
     cells, cell = np.unique(query * workers + worker, return_inverse=True)
     return Crossing(query=query, worker=worker, cell=cell, worker_of_cell=cells % workers)
 
@@ -223,6 +223,26 @@ class VotesByPerson:
     pair: Ints
     for_a: Floats
     crossing: Crossing
+
+    def of_judgments(self, places: Ints, for_a: Floats) -> "VotesByPerson":
+        """Return some of the judgments, each pair having one at least, with what they say."""
+        if len(places) == len(self.pair):
+            return self
+        crossed = self.crossing
+        query, worker = (
+            np.unique(each[places], return_inverse=True)[1] for each in (crossed.query, crossed.worker)
+        )
+        return VotesByPerson(
+            pair=self.pair[places],
+            for_a=for_a,
+            crossing=crossing(query, worker if crossed.knows_workers else None),
+        )
+
+    def of_pairs(self, is_kept: Bools) -> "VotesByPerson":
+        """Return the judgments of some of the pairs, (p,), which are numbered anew in their order."""
+        places = np.flatnonzero(is_kept[self.pair])
+        kept = self.of_judgments(places, self.for_a[places])
+        return kept if kept is self else replace(kept, pair=(np.cumsum(is_kept) - 1)[kept.pair])
 
     @cached_property
     def cell(self) -> Ints:
@@ -389,7 +409,9 @@ def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
         In units of y a standard difference; 0 where slopes differ by no more than chance. NaN where fewer than two people judged
         several queries.
     """
-    variances = [_variance_of_slopes(votes, one) for one in np.asarray(differences, dtype=np.float64)]
+    variances = [
+        _variance_of_slopes(votes, difference) for difference in np.asarray(differences, dtype=np.float64)
+    ]
     return math.sqrt(max(0.0, float(np.mean(variances)))) if variances else math.nan
 
 

@@ -187,20 +187,20 @@ def _pearson(x: Floats, y: Floats) -> Floats:
     )
     u, v = (side - side.mean(axis=1, keepdims=True) for side in (u, v))
     squares = np.sqrt((u * u).sum(axis=1) * (v * v).sum(axis=1))
-    found = np.divide((u * v).sum(axis=1), squares, out=np.full(squares.shape, np.nan), where=varies)
-    return np.asarray(np.clip(found, -1, 1))
+    coefficients = np.divide((u * v).sum(axis=1), squares, out=np.full(squares.shape, np.nan), where=varies)
+    return np.asarray(np.clip(coefficients, -1, 1))
 
 
 def _groups(ordered: Ints) -> tuple[Ints, Ints]:
     """Return the first and the end index of each element's group of equal neighbours."""
     n = ordered.shape[1]
-    place = np.broadcast_to(np.arange(n), ordered.shape)
+    index = np.broadcast_to(np.arange(n), ordered.shape)
     first = np.ones(ordered.shape, dtype=np.bool_)
     first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    start = np.maximum.accumulate(np.where(first, place, 0), axis=1)
+    start = np.maximum.accumulate(np.where(first, index, 0), axis=1)
     last = np.ones_like(first)
     last[:, :-1] = first[:, 1:]
-    end = np.minimum.accumulate(np.where(last, place + 1, n)[:, ::-1], axis=1)[:, ::-1]
+    end = np.minimum.accumulate(np.where(last, index + 1, n)[:, ::-1], axis=1)[:, ::-1]
     return start, end
 
 
@@ -221,18 +221,18 @@ def _greater_before(ranks: Ints) -> Ints:
     """
     rows, n = ranks.shape
     size = max(1, math.isqrt(n))
-    found = np.empty_like(ranks)
+    numbers = np.empty_like(ranks)
     seen = np.zeros((rows, n), dtype=np.int64)
     row = np.arange(rows)[:, None] * n
     for start in range(0, n, size):
         block = ranks[:, start : start + size]
         if start:
-            found[:, start : start + size] = start - np.take_along_axis(
+            numbers[:, start : start + size] = start - np.take_along_axis(
                 np.cumsum(seen, axis=1), block, axis=1
             )
         else:
-            found[:, :size] = 0
-        for place in range(1, block.shape[1]):
-            found[:, start + place] += (block[:, :place] > block[:, place : place + 1]).sum(axis=1)
+            numbers[:, :size] = 0
+        for index in range(1, block.shape[1]):
+            numbers[:, start + index] += (block[:, :index] > block[:, index : index + 1]).sum(axis=1)
         seen += np.bincount((row + block).ravel(), minlength=rows * n).reshape(rows, n)
-    return found
+    return numbers

@@ -65,8 +65,8 @@ def read_stream(
                 left -= needed
                 seconds[user] += needed
                 closed = shown
-                for place in range(stream.first_nugget[update], stream.first_nugget[update + 1]):
-                    nugget = stream.nugget[place]
+                for index in range(stream.first_nugget[update], stream.first_nugget[update + 1]):
+                    nugget = stream.nugget[index]
                     if last_reader[nugget] != user:
                         last_reader[nugget] = user
                         late = min(visits_late(users, user, visit, stream.known[nugget]), most_late)

@@ -55,7 +55,7 @@ class StreamTopic:
         self._unlisted = _unlisted_words(event, lengths, setting)
         self._place = {name: number for number, name in enumerate(event.nuggets)}
         self._known = np.array(
-            [one.seconds - event.start for one in event.nuggets.values()], dtype=np.float64
+            [nugget.seconds - event.start for nugget in event.nuggets.values()], dtype=np.float64
         )
         self._readings: dict[str, tuple[float, list[int]]] = {}
 
@@ -98,13 +98,13 @@ def text_words(text: str) -> int:
 
 
 def read(
-    one: Stream, users: Trails, worth: FloatArray, *, window: Window, ends_with_topic: bool
+    stream: Stream, users: Trails, worth: FloatArray, *, window: Window, ends_with_topic: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Simulate every user's reading of a stream.
 
     Parameters
     ----------
-    one : Stream
+    stream : Stream
         What there is to read.
     users : Trails
         Who reads when.
@@ -124,7 +124,7 @@ def read(
     """
     from metrics.msu.kernels import read_stream  # noqa: PLC0415 - half a second that other measures do not pay
 
-    within = one if ends_with_topic else one._replace(end=math.inf)
+    within = stream if ends_with_topic else stream._replace(end=math.inf)
     gain, seconds = read_stream(users, within, worth, window == "since_last_session")
     return gain.T, seconds
 

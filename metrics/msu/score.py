@@ -92,19 +92,19 @@ def msu_user_scores(
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     rows = [*collection.topics, ALL]
     scores: list[list[Score]] = [[] for _ in plan.runs]
-    for met in plan.meetings(users):
-        counted = plan.counted[met.run]
+    for meeting in plan.meetings(users):
+        counted = plan.counted[meeting.run]
         values = {
             label: stream_measure.user_values(
-                met.outcomes[stream_measure.setting].gain[:, plan.place(stream_measure)],
-                met.outcomes[stream_measure.setting].seconds,
+                meeting.outcomes[stream_measure.setting].gain[:, plan.place(stream_measure)],
+                meeting.outcomes[stream_measure.setting].seconds,
                 counted,
             ).tolist()
             for label, stream_measure in labels.items()
         }
-        scores[met.run] += [
-            Score(plan.runs[met.run], topic, label, value[row][place], str(user))
-            for place, user in enumerate(met.users)
+        scores[meeting.run] += [
+            Score(plan.runs[meeting.run], topic, label, value[row][index], str(user))
+            for index, user in enumerate(meeting.users)
             for row, topic in enumerate(rows)
             for label, value in values.items()
         ]

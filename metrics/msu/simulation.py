@@ -121,9 +121,9 @@ class PreparedRuns:
             {setting: UserTotals(counted, len(self.decays)) for setting in self.settings}
             for counted in self.counted
         ]
-        for met in self.meetings(users):
-            for setting, outcome in met.outcomes.items():
-                totals[met.run][setting].add(outcome.gain, outcome.seconds)
+        for meeting in self.meetings(users):
+            for setting, outcome in meeting.outcomes.items():
+                totals[meeting.run][setting].add(outcome.gain, outcome.seconds)
         return totals
 
     def meetings(self, users: Users) -> Iterator[Meeting]:

@@ -237,16 +237,16 @@ class SimulatedUsers:
         InputError
             If a user would make more than ten million visits up to the horizon.
         """
-        met: list[tuple[float, FloatArray]] = []
+        block: list[tuple[float, FloatArray]] = []
         visits = 0
         for number in range(self.count):
-            met.append(self._user(number, horizon_seconds))
-            visits += met[-1][1].shape[0]
-            if len(met) == BLOCK_USERS or visits >= BLOCK_VISITS:
-                yield trails(met)
-                met, visits = [], 0
-        if met:
-            yield trails(met)
+            block.append(self._user(number, horizon_seconds))
+            visits += block[-1][1].shape[0]
+            if len(block) == BLOCK_USERS or visits >= BLOCK_VISITS:
+                yield trails(block)
+                block, visits = [], 0
+        if block:
+            yield trails(block)
 
     def _user(self, number: int, horizon: float) -> tuple[float, FloatArray]:
         """Draw a user's reading speed, and (session, away) times that reach the horizon."""

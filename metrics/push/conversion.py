@@ -42,16 +42,16 @@ def push_from_events(events: EventCollection) -> PushCollection:
     gains: dict[str, dict[str, float]] = {}
     clusters: dict[str, tuple[tuple[str, ...], ...]] = {}
     for topic, event in events.topics.items():
-        told: dict[str, list[str]] = {name: [] for name in event.nuggets}
+        updates_by_nugget: dict[str, list[str]] = {name: [] for name in event.nuggets}
         gains[topic] = {}
         for update in event.updates:
             created[update] = _posted(update, events.name)
             best = _best_nugget(event, update)
             if best is not None:
-                told[best].append(update)
+                updates_by_nugget[best].append(update)
                 important = event.nuggets[best].importance >= HIGHLY_IMPORTANT
                 gains[topic][update] = 1.0 if important else 0.5
-        clusters[topic] = tuple(tuple(updates) for updates in told.values() if updates)
+        clusters[topic] = tuple(tuple(updates) for updates in updates_by_nugget.values() if updates)
     return PushCollection(
         name=_marked(events.name, EVENTS),
         days={
@@ -122,9 +122,9 @@ def update_run_from_push(run: PushRun) -> UpdateRun:
 
 def _best_nugget(event: Event, update: str) -> str | None:
     """Return the nugget whose cluster an update is in, or None."""
-    found = event.nuggets_of(update)
+    nuggets = event.nuggets_of(update)
     known = event.nuggets
-    return min(found, key=lambda name: (-known[name].importance, known[name].seconds), default=None)
+    return min(nuggets, key=lambda name: (-known[name].importance, known[name].seconds), default=None)
 
 
 def _posted(update: str, collection: str) -> Created:

@@ -217,11 +217,11 @@ def _carried_over(pool: PushPool, topic: Ints, tweets: Sequence[str], pooled: Bo
     Their grade was carried over from a tweet of the same text, and nothing is known about when they were posted: they
     are ignored even where unpooled tweets count as non-relevant.
     """
-    found = np.zeros(topic.size, dtype=np.bool_)
+    is_carried_over = np.zeros(topic.size, dtype=np.bool_)
     for push in np.flatnonzero(~pooled).tolist():
         gains = pool.collection.gains[pool.topics[topic[push]]]
-        found[push] = gains.get(tweets[push], 0) > 0
-    return found
+        is_carried_over[push] = gains.get(tweets[push], 0) > 0
+    return is_carried_over
 
 
 def _rank(row: Ints) -> Ints:

@@ -138,12 +138,12 @@ def close(*arrays: NDArray[Any]) -> None:
         array.flags.writeable = False
 
 
-def found_in(keys: Ints, wanted: Ints) -> Ints:
+def found_in(keys: Ints, numbers: Ints) -> Ints:
     """Return the index of each number among ascending keys, -1 where absent."""
     if not keys.size:
-        return np.full(wanted.shape, -1)
-    position = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    return np.where(keys[position] == wanted, position, -1)
+        return np.full(numbers.shape, -1)
+    position = np.minimum(np.searchsorted(keys, numbers), keys.size - 1)
+    return np.where(keys[position] == numbers, position, -1)
 
 
 def push_pool(collection: PushCollection) -> PushPool:
@@ -195,15 +195,15 @@ def _members(
         for number, topic in enumerate(collection.days)
         for cluster in collection.clusters.get(topic, ())
     ]
-    found = [
+    members = [
         (number, tweets[tweet], home, collection.gains[topic].get(tweet, 0.0))
         for home, (number, topic, cluster) in enumerate(clusters)
         for tweet in dict.fromkeys(cluster)
         if tweet in tweets
     ]
-    found.append((NO_TOPIC, 0, -1, 0.0))
-    topic, tweet, cluster = np.array([member[:3] for member in found], dtype=np.int64).T
-    gain = np.array([member[3] for member in found], dtype=np.float64)
+    members.append((NO_TOPIC, 0, -1, 0.0))
+    topic, tweet, cluster = np.array([member[:3] for member in members], dtype=np.int64).T
+    gain = np.array([member[3] for member in members], dtype=np.float64)
     key = topic * len(tweets) + tweet
     if np.unique(key).size < key.size:
         raise ValueError("a tweet is in two clusters of a topic")

@@ -69,15 +69,17 @@ def push_scores(
     for run in runs:
         tables = _tables(pool, run, labels.values())
         counted = counted_topics(pool, run, topics)
-        values = {label: one.topic_values(tables[one.rules]).tolist() for label, one in labels.items()}
+        values = {
+            label: measure.topic_values(tables[measure.rules]).tolist() for label, measure in labels.items()
+        }
         scores += [
             Score(run.name, topic, label, value[index])
             for index, topic in enumerate(pool.topics)
             for label, value in values.items()
         ]
         scores += [
-            Score(run.name, ALL, label, one.overall(tables[one.rules], counted))
-            for label, one in labels.items()
+            Score(run.name, ALL, label, measure.overall(tables[measure.rules], counted))
+            for label, measure in labels.items()
         ]
     return scores
 
@@ -186,11 +188,11 @@ def score_push_days(
     rows = []
     for run in runs:
         tables = _tables(pool, run, labels.values())
-        for label, one in labels.items():
-            table = tables[one.rules]
+        for label, measure in labels.items():
+            table = tables[measure.rules]
             names = (table.topics[index] for index in table.topic.tolist())
             columns = (names, table.days, table.kinds(), table.pushes.astype(int).tolist())
-            values = one.day_values(table).tolist()
+            values = measure.day_values(table).tolist()
             rows += [
                 (run.name, topic, day, kind, pushes, label, value)
                 for topic, day, kind, pushes, value in zip(*columns, values, strict=True)
@@ -209,4 +211,7 @@ def counted_topics(pool: PushPool, run: PushRun, topics: Topics) -> Bools:
 
 def _tables(pool: PushPool, run: PushRun, measures: Iterable[PushMeasure]) -> dict[PushRules, DayTable]:
     """Count the run's pushes once under each set of rules."""
-    return {rules: count_pushes(pool, run, rules) for rules in dict.fromkeys(one.rules for one in measures)}
+    return {
+        rules: count_pushes(pool, run, rules)
+        for rules in dict.fromkeys(measure.rules for measure in measures)
+    }

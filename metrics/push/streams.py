@@ -178,8 +178,8 @@ def every_day(days: str | Sequence[str]) -> tuple[str, ...]:
         return days_between(first, last)
     listed = tuple(days)
     dates = [parsed_day(day) for day in listed]
-    for place, (day, following) in enumerate(pairwise(listed)):
-        if dates[place + 1] - dates[place] != timedelta(days=1):
+    for index, (day, following) in enumerate(pairwise(listed)):
+        if dates[index + 1] - dates[index] != timedelta(days=1):
             raise ValueError(
                 f"{following} does not follow {day}: list every day in order, or write '{listed[0]}:{listed[-1]}'"
             )
@@ -230,9 +230,11 @@ def push_left_out(
         after it; then the judged topics without a push, which is nothing odd. What was not found is not in the list.
     """
     names = TopicNames(collection.days, STREAM_TOPICS, where=run.name)
-    found = {written: names.find(written) for written in set(run.topics)}
+    judged_topics = {written: names.find(written) for written in set(run.topics)}
     any_day = {day for days in collection.days.values() for day in days}
-    scored = {written: set(collection.days[topic]) if topic else any_day for written, topic in found.items()}
+    scored = {
+        written: set(collection.days[topic]) if topic else any_day for written, topic in judged_topics.items()
+    }
     created = [collection.created.get(tweet) for tweet in run.tweets]
     pooled = np.array([when is not None for when in created], dtype=np.bool_)
     outside = [
@@ -268,7 +270,7 @@ def push_left_out(
         *_in_time(run, run.epochs - np.array(posted, dtype=np.int64), pooled),
         *topics_without(
             collection.days,
-            found.values(),
+            judged_topics.values(),
             "push",
             topics=topics,
             worth="count with the score of silence",

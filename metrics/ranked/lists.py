@@ -102,7 +102,7 @@ class RankedCollection:
     def relevant(self, topic: str) -> tuple[str, ...]:
         """Return the documents relevant to any subtopic of a topic, each once."""
         judged = self.grades[topic].values()
-        return tuple(dict.fromkeys(one for of in judged for one, grade in of.items() if grade > 0))
+        return tuple(dict.fromkeys(document for of in judged for document, grade in of.items() if grade > 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +201,7 @@ def ranked_left_out(
     shared = lengths.keys() & judged.keys()
     cause = f"the qrels may be of another year, or the columns swapped ({COLUMNS})"
     strange = [topic for topic, length in lengths.items() if topic not in judged for _ in range(length)]
-    listed = [(topic, one) for topic in judged for one in run.rankings.get(topic, ())[:depth]]
+    listed = [(topic, document) for topic in judged for document in run.rankings.get(topic, ())[:depth]]
     within = "" if depth is None else f" down to rank {depth}"
     noun = (f"document{within}", f"documents{within}")
     return [
@@ -214,14 +214,18 @@ def ranked_left_out(
             then="are left out",
         ),
         *count_unused_names(
-            [one for topic, one in listed if one not in judged[topic]],
+            [document for topic, document in listed if document not in judged[topic]],
             len(listed),
             noun=noun,
             says="are not judged for the topic",
             cause=f"the qrels may be of another collection, or the columns swapped ({COLUMNS})",
         ),
         *count_unused_names(
-            [one for _, one in listed if collection.is_timed and one not in collection.windows],
+            [
+                document
+                for _, document in listed
+                if collection.is_timed and document not in collection.windows
+            ],
             len(listed),
             noun=noun,
             says="have no window",

@@ -453,9 +453,9 @@ class Compat(RankedMeasure):
         both = np.maximum(listing.rank, _ideal_rank(listing))
         overlap = np.searchsorted(np.sort(both), COMPAT_DEPTHS, side="right")
         weights = self.p ** (COMPAT_DEPTHS - 1.0)
-        found = float(weights @ (overlap / COMPAT_DEPTHS))
+        similarity = float(weights @ (overlap / COMPAT_DEPTHS))
         best = float(weights @ (np.minimum(COMPAT_DEPTHS, relevant) / COMPAT_DEPTHS))
-        return found / (best if self.normalize else float(weights.sum()))
+        return similarity / (best if self.normalize else float(weights.sum()))
 
 
 def _ideal_rank(listing: RelevantRanks) -> Ints:
@@ -467,9 +467,9 @@ def _ideal_rank(listing: RelevantRanks) -> Ints:
     larger = judged.size - np.searchsorted(judged, grade, side="right")
     by_grade = np.argsort(-grade, kind="stable")
     first = np.searchsorted(-grade[by_grade], -grade)
-    place = np.empty_like(by_grade)
-    place[by_grade] = np.arange(by_grade.size)
-    return np.asarray(1 + larger + place - first, dtype=np.int64)
+    rank = np.empty_like(by_grade)
+    rank[by_grade] = np.arange(by_grade.size)
+    return np.asarray(1 + larger + rank - first, dtype=np.int64)
 
 
 def _check_persistence(p: float) -> None:

@@ -127,9 +127,9 @@ def ranked_measure(text: str) -> ListMeasure:
         return printed
     head = _HEAD.match(text)
     if head is not None and head[1] in OWN and THEIRS not in text:
-        found = parse_measure(text)
-        if isinstance(found, RankedMeasure):
-            return found
+        measure = parse_measure(text)
+        if isinstance(measure, RankedMeasure):
+            return measure
     return _plain_measure(text.strip())
 
 
@@ -140,8 +140,8 @@ def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
     """
     check_several(measures, "measures")
     if isinstance(measures, Mapping):
-        return {label: _read(one) for label, one in measures.items()}
-    return label_measures([_read(one) for one in measures])
+        return {label: _read(measure) for label, measure in measures.items()}
+    return label_measures([_read(measure) for measure in measures])
 
 
 def has_ir_measures() -> bool:
@@ -154,8 +154,8 @@ def ir_measures() -> Any:
     return import_module("ir_measures")
 
 
-def _read(one: ListMeasure | str) -> ListMeasure:
-    return ranked_measure(one) if isinstance(one, str) else one
+def _read(measure: ListMeasure | str) -> ListMeasure:
+    return ranked_measure(measure) if isinstance(measure, str) else measure
 
 
 def _printed(text: str) -> RankedMeasure | None:
@@ -169,7 +169,9 @@ def _printed(text: str) -> RankedMeasure | None:
         If it is one of these, and a parameter is wrong.
     """
     written = _PRINTED.fullmatch(text)
-    cls = next((one for one in OWN.values() if written and one.name == written["name"]), None)
+    cls = next(
+        (own_class for own_class in OWN.values() if written and own_class.name == written["name"]), None
+    )
     if written is None or cls is None or (issubclass(cls, MeasureAtDepth) and written["k"] is None):
         return None
     given = dict(map(_parameter, filter(None, (written["parameters"] or "").split(","))))
@@ -204,16 +206,16 @@ def _plain_measure(text: str) -> IrMeasuresMeasure:
         problem = f"prefcal has no measure {text!r} of its own{f' (did you mean {near}?)' if near else ''}"
         raise input_fault(f"{problem}; those of ir_measures need it installed", cure=INSTALL)
     try:
-        found = in_their_notation(text)
+        measure = in_their_notation(text)
     except NameError:
         raise _unknown(text) from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise input_fault(
             f"{text!r} is not a measure", cure="write it like nDCG@10, RBP(p=0.8) or TIANDCG(k=10)"
         ) from None
-    _check_parameters(found, text)
-    _check_tool(found, text)
-    return IrMeasuresMeasure(text=_written(found))
+    _check_parameters(measure, text)
+    _check_tool(measure, text)
+    return IrMeasuresMeasure(text=_written(measure))
 
 
 def in_their_notation(text: str) -> Any:
@@ -288,9 +290,9 @@ def _check_tool(measure: Any, text: str) -> None:
     """Raise if no installed tool computes a measure."""
     if measure.NAME in COMPUTED_HERE or ir_measures().DefaultPipeline.supports(measure):
         return
-    able = [one for one in ir_measures().DefaultPipeline.providers if one.supports(measure)]
+    able = [provider for provider in ir_measures().DefaultPipeline.providers if provider.supports(measure)]
     if able:
-        tools = join_names(one.NAME for one in able)
+        tools = join_names(provider.NAME for provider in able)
         cure = able[0].install_instructions() or f"install {able[0].NAME}"
         raise input_fault(f"{text}: ir_measures needs {tools} for it, which is not installed", cure=cure)
     raise input_fault(

@@ -110,7 +110,7 @@ class PlainScorer:
         self._measures = {
             label: in_their_notation(list_measure.text) for label, list_measure in labels.items()
         }
-        self._number = {topic: str(place) for place, topic in enumerate(collection.grades, start=1)}
+        self._number = {topic: str(number) for number, topic in enumerate(collection.grades, start=1)}
         self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
         by_tools = [
             list_measure for list_measure in self._measures.values() if list_measure.NAME not in COMPUTED_HERE
@@ -231,7 +231,9 @@ def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
         for judged in of.values()
         for document, grade in judged.items()
     )
-    other = next((place for place in grades if place[2] != int(place[2])), None) if measures else None
+    other = (
+        next((judgment for judgment in grades if judgment[2] != int(judgment[2])), None) if measures else None
+    )
     if other is not None:
         topic, document, grade = other
         raise input_fault(
@@ -262,7 +264,7 @@ def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
     Moffat and Zobel, TOIS 2008, eq. 5.
     """
     p, fewest = float(measure["p"]), measure.params.get("rel", 1)
-    return (1 - p) * math.fsum(p**place for place, grade in enumerate(grades) if grade >= fewest)
+    return (1 - p) * math.fsum(p**index for index, grade in enumerate(grades) if grade >= fewest)
 
 
 def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
@@ -270,12 +272,12 @@ def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  
 
     Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
     """
-    found, still_reading = 0.0, 1.0
+    score, still_reading = 0.0, 1.0
     for rank, grade in enumerate(grades, start=1):
         stops = (2 ** max(grade, 0) - 1) / 2**MAX_GRADE
-        found += still_reading * stops / rank
+        score += still_reading * stops / rank
         still_reading *= 1 - stops
-    return found
+    return score
 
 
 COMPUTED_HERE: Mapping[str, Callable[[Sequence[float], Any], float]] = {
@@ -321,9 +323,9 @@ def ranked_scores(
     for run in runs:
         of_run: list[Score] = []
         for topic in judged:
-            found = relevant_ranks(topic, run.rankings.get(topic.name, ()))
+            ranks = relevant_ranks(topic, run.rankings.get(topic.name, ()))
             of_run += [
-                Score(run.name, topic.name, label, list_measure.value(found))
+                Score(run.name, topic.name, label, list_measure.value(ranks))
                 for label, list_measure in own.items()
             ]
         if scorer is not None:
@@ -336,7 +338,7 @@ def ranked_scores(
 
 def _in_order(scores: list[Score], topics: list[str], labels: list[str]) -> list[Score]:
     """Sort the scores of a run into the given order of topics and measures."""
-    topic, label = ({name: place for place, name in enumerate(names)} for names in (topics, labels))
+    topic, label = ({name: index for index, name in enumerate(names)} for names in (topics, labels))
     return sorted(scores, key=lambda list_measure: (topic[list_measure.topic], label[list_measure.metric]))
 
 

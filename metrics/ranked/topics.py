@@ -135,13 +135,17 @@ def judged_topics(collection: RankedCollection, within: Shares | None = None) ->
 
 def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRanks:
     """Look up the relevant documents of a ranked list, best first."""
-    found = [(rank, topic.rows[one]) for rank, one in enumerate(documents, start=1) if one in topic.rows]
-    rank, row = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    relevant = [
+        (rank, topic.rows[document])
+        for rank, document in enumerate(documents, start=1)
+        if document in topic.rows
+    ]
+    rank, row = np.array(relevant, dtype=np.int64).reshape(-1, 2).T
     reached = np.full(topic.p_window.size, np.inf)
-    windows = [topic.windows.get(topic.window_of.get(one, ""), -1) for one in documents]
-    for place, window in reversed(list(enumerate(windows))):
+    windows = [topic.windows.get(topic.window_of.get(document, ""), -1) for document in documents]
+    for index, window in reversed(list(enumerate(windows))):
         if window >= 0:
-            reached[window] = place + 1
+            reached[window] = index + 1
     return RelevantRanks(
         topic=topic, rank=rank, grades=topic.grades[row], window=topic.window[row], reached=reached
     )
@@ -160,16 +164,16 @@ def summed(values: NDArray[np.generic], group: Ints, groups: int) -> Floats:
 def _judged_topic(collection: RankedCollection, topic: str, within: Shares | None) -> RankedTopic:
     """Convert the judgments of one topic into arrays."""
     relevant, subtopics = collection.relevant(topic), collection.subtopics(topic)
-    windows = sorted({_window(collection, one) for one in relevant})
+    windows = sorted({_window(collection, document) for document in relevant})
     index = {window: place for place, window in enumerate(windows)}
-    window = np.array([index[_window(collection, one)] for one in relevant], dtype=np.int64)
+    window = np.array([index[_window(collection, document)] for document in relevant], dtype=np.int64)
     judged = [collection.grades[topic].get(subtopic, {}) for subtopic in subtopics]
-    grades = [[of.get(one, 0) for of in judged] for one in relevant]
+    grades = [[of.get(document, 0) for of in judged] for document in relevant]
     return RankedTopic(
         name=topic,
         window_of=collection.windows,
         windows=index,
-        rows={one: row for row, one in enumerate(relevant)},
+        rows={document: row for row, document in enumerate(relevant)},
         grades=np.array(grades, dtype=np.float64).reshape(len(relevant), len(subtopics)),
         window=window,
         p_subtopic=_p_subtopic(collection, topic, subtopics),
@@ -243,12 +247,12 @@ def err_cells(listing: RelevantRanks, k: int, stop: Stop) -> Floats:
     where rel is the probability that a reader with this interest stops at a document, see `_stop_probability`.
     """
     top = listing.top(k)
-    found = np.zeros((top.topic.p_window.size, top.grades.shape[1]))
-    still_reading = np.ones_like(found)
+    cells = np.zeros((top.topic.p_window.size, top.grades.shape[1]))
+    still_reading = np.ones_like(cells)
     for rank, window, stops in zip(top.rank, top.window, _stop_probability(top.grades, stop), strict=True):
-        found[window] += still_reading[window] * stops / rank
+        cells[window] += still_reading[window] * stops / rank
         still_reading[window] *= 1 - stops
-    return found
+    return cells
 
 
 def precision(listing: RelevantRanks, k: int | Ints) -> Floats:

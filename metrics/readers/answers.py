@@ -97,8 +97,8 @@ def _from_rows(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
 def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
     for line, plain in json_objects(log, ANSWER_FORM):
         tracks = track_answers(plain)
-        for one in tracks or ():
-            yield one.topic.strip(), one.answer(line, log)
+        for answer in tracks or ():
+            yield answer.topic.strip(), answer.answer(line, log)
         if tracks is None and has_members(
             plain, ANSWER, ("topic", "text"), "the answer", ANSWER_FORM, line, log
         ):
@@ -116,21 +116,22 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
         log.add("citations is no list", line=line, cure="write [] or a list of sources")
         return ()
     fitting = [
-        one
-        for one in given
-        if has_members(one, CITATION, ("label", "title", "text"), "a citation", ANSWER_FORM, line, log)
+        citation
+        for citation in given
+        if has_members(citation, CITATION, ("label", "title", "text"), "a citation", ANSWER_FORM, line, log)
     ]
     labels: set[str] = set()
-    for one in fitting:
-        label = one["label"]
+    for citation in fitting:
+        label = citation["label"]
         if label in labels or not label.strip() or set(label) & set("[]"):
             problem = f"the label {label!r} stands twice" if label in labels else f"{label!r} is no label"
             log.add(problem, line=line, cure="give each citation its own label, without brackets")
         labels.add(label)
-        if not one["text"].strip():
+        if not citation["text"].strip():
             log.add(f"citation {label} has no text", line=line, cure="write what the source says")
     return tuple(
-        Citation(**{key: value for key, value in one.items() if value is not None}) for one in fitting
+        Citation(**{key: value for key, value in citation.items() if value is not None})
+        for citation in fitting
     )
 
 
@@ -174,8 +175,8 @@ class TrackAnswer:
         parts = []
         for text, cited in self.sentences:
             marks: dict[str, None] = {}
-            for one in cited:
-                source = self._source(one, line, log)
+            for reference in cited:
+                source = self._source(reference, line, log)
                 if source is not None:
                     if source not in labels:
                         labels[source] = str(next(free))
@@ -218,8 +219,8 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
     holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
     topic = next((str(of[name]) for of in holders for name in TRACK_TOPICS if is_id(of.get(name))), None)
-    sentences = [_sentence(one) for one in ([given] if isinstance(given, str) else given or ())]
-    whole = [one for one in sentences if one is not None]
+    sentences = [_sentence(item) for item in ([given] if isinstance(given, str) else given or ())]
+    whole = [item for item in sentences if item is not None]
     if given is None or topic is None or len(whole) < len(sentences):
         return None
     references = plain.get("references")
@@ -227,7 +228,7 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
         TrackAnswer(
             topic=topic,
             sentences=whole,
-            references=[id_of(one) for one in references] if isinstance(references, list) else [],
+            references=[id_of(item) for item in references] if isinstance(references, list) else [],
             texts={**_source_texts(references), **_source_texts(plain.get("documents"))},
             is_cited=references is not None or any(cited for _, cited in whole),
         )
@@ -242,14 +243,16 @@ def _turn(turn: Any) -> TrackAnswer | None:
     responses = turn.get("responses") if isinstance(turn, dict) else None
     if not isinstance(responses, list) or not responses or not is_id(turn.get("turn_id")):
         return None
-    ranked = [one for one in responses if isinstance(one, dict) and is_text(one.get("text"))]
-    first = min(ranked, key=lambda one: one["rank"] if isinstance(one.get("rank"), int) else 0, default=None)
+    ranked = [item for item in responses if isinstance(item, dict) and is_text(item.get("text"))]
+    first = min(
+        ranked, key=lambda item: item["rank"] if isinstance(item.get("rank"), int) else 0, default=None
+    )
     if first is None:
         return None
     lists = (first.get(name) for name in ("citations", "passage_provenance"))
-    given: list[Any] | dict[Any, Any] = next((one for one in lists if isinstance(one, dict | list)), [])
-    used = [one for one in given if not isinstance(one, dict) or one.get("used", True)]
-    sources = [source for one in used if (source := id_of(one))]
+    given: list[Any] | dict[Any, Any] = next((item for item in lists if isinstance(item, dict | list)), [])
+    used = [item for item in given if not isinstance(item, dict) or item.get("used", True)]
+    sources = [source for item in used if (source := id_of(item))]
     return TrackAnswer(
         topic=str(turn["turn_id"]),
         sentences=[(first["text"], sources)],
@@ -281,10 +284,11 @@ def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
     """
     if isinstance(given, dict):
         given = [
-            {**(one if isinstance(one, dict) else {"text": one}), "_id": name} for name, one in given.items()
+            {**(source if isinstance(source, dict) else {"text": source}), "_id": name}
+            for name, source in given.items()
         ]
-    found = map(text_object, given if isinstance(given, list) else ())
-    return {one[0]: one[1:] for one in found if one is not None and one[2].strip()}
+    sources = map(text_object, given if isinstance(given, list) else ())
+    return {source[0]: source[1:] for source in sources if source is not None and source[2].strip()}
 
 
 def has_members(

@@ -147,8 +147,8 @@ def whole_numbers(
     digits = "".join(texts)
     if digits.isascii() and digits.isdigit() and max(map(len, texts)) <= 18:
         return np.array(list(map(int, texts)), dtype=np.int64)
-    found = [whole_number(text, what, line, log) for text, line in zip(texts, lines.tolist(), strict=True)]
-    return np.array(found, dtype=np.int64)
+    numbers = [whole_number(text, what, line, log) for text, line in zip(texts, lines.tolist(), strict=True)]
+    return np.array(numbers, dtype=np.int64)
 
 
 def grades_of(texts: Sequence[str], lines: NDArray[np.int64], log: FaultLog) -> list[float]:
@@ -302,8 +302,8 @@ def read_csv_columns(
             wrong.append((last, len(row)))
             continue
         lines.append(last)
-        for column, place in zip(cells, places, strict=True):
-            column.append(row[place].strip())
+        for column, index in zip(cells, places, strict=True):
+            column.append(row[index].strip())
     for line, fields in wrong:
         note_length(fields, len(header), line, log, is_last=line == last)
     return CsvColumns(
@@ -313,9 +313,9 @@ def read_csv_columns(
     )
 
 
-def check_any_row(found: CsvColumns, log: FaultLog) -> None:
+def check_any_row(columns: CsvColumns, log: FaultLog) -> None:
     """Raise `InputError` if a file without any other fault has a header and no row."""
-    if not found.lines and not log.faults:
+    if not columns.lines and not log.faults:
         log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
         log.raise_if_any()
 
@@ -361,13 +361,13 @@ def csv_batches(
             breaks = [sum(len(BREAK.findall(cell)) for cell in row) for row in rows]
             lines[1:] += np.cumsum(breaks[:-1], dtype=np.int32)
         blank = [
-            place
-            for place, row in enumerate(rows)
+            index
+            for index, row in enumerate(rows)
             if not row or not (row[0].strip() or any(map(str.strip, row)))
         ]
         if blank:
             lines = np.delete(lines, blank)
-            rows = [row for place, row in enumerate(rows) if place not in set(blank)]
+            rows = [row for index, row in enumerate(rows) if index not in set(blank)]
         if rows:
             yield lines, rows
         start, size = end, BATCH

@@ -161,12 +161,12 @@ def _wide_encoding(start: bytes) -> str | None:
     """Return the encoding of text in UTF-16 or UTF-32; None for any other."""
     if start.startswith(UTF_32):
         return "UTF-32"
-    characters = [start[place::2].count(0) for place in (0, 1)]
+    characters = [start[index::2].count(0) for index in (0, 1)]
     is_wide = len(start) >= 8 and max(characters) > 0.9 * (len(start) // 2) and min(characters) == 0
     return "UTF-16" if start.startswith(UTF_16) or is_wide else None
 
 
-def check_no_json(path: str | Path, start: str, wanted: str) -> None:
+def check_no_json(path: str | Path, start: str, expected: str) -> None:
     """Raise `InputError` if a file begins like JSON, where none is read.
 
     Parameters
@@ -175,7 +175,7 @@ def check_no_json(path: str | Path, start: str, wanted: str) -> None:
         The file, for the message.
     start : str
         The beginning of its text, or all of it.
-    wanted : str
+    expected : str
         What is expected: ``a CSV with a header``.
     """
     if not JSON_START.match(start):
@@ -186,7 +186,7 @@ def check_no_json(path: str | Path, start: str, wanted: str) -> None:
     cure = (
         f"write it as that, as pandas.read_json(FILE{option}) and to_csv do, nested members each as a column"
     )
-    raise input_fault(f"this is {kind}, and {wanted} is expected", path=path, line=1, cure=cure)
+    raise input_fault(f"this is {kind}, and {expected} is expected", path=path, line=1, cure=cure)
 
 
 def excel_delimiter(first: str) -> str | None:
@@ -235,7 +235,7 @@ def byte_lines(data: bytes) -> Iterator[bytes]:
         yield from block.splitlines()
 
 
-def text_lines(path: str | Path, log: FaultLog, *, wanted: str | None = None) -> Iterator[tuple[int, str]]:
+def text_lines(path: str | Path, log: FaultLog, *, expected: str | None = None) -> Iterator[tuple[int, str]]:
     r"""Yield each line's number, from 1, and its text without the line end.
 
     Line ends are ``\n``, ``\r\n`` and ``\r``.
@@ -245,11 +245,11 @@ def text_lines(path: str | Path, log: FaultLog, *, wanted: str | None = None) ->
     Raises
     ------
     InputError
-        As `read_bytes`; and if the file is JSON where ``wanted`` says what is read instead.
+        As `read_bytes`; and if the file is JSON where ``expected`` says what is read instead.
     """
     data = read_bytes(path)
-    if wanted is not None:
-        check_no_json(path, data[:PEEKED].decode(errors="replace"), wanted)
+    if expected is not None:
+        check_no_json(path, data[:PEEKED].decode(errors="replace"), expected)
     for number, line in enumerate(byte_lines(data), start=1):
         try:
             text = line.decode()
@@ -291,7 +291,7 @@ def rows(
     is_one_right = is_xml = False
     has_blanks = separator == "\t"
     by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
-    for line, text in text_lines(path, log, wanted=lines_of(header, by)):
+    for line, text in text_lines(path, log, expected=lines_of(header, by)):
         fields = text.split(separator)
         if len(fields) == len(header):
             is_one_right = True

@@ -162,13 +162,13 @@ def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, ref
     None where rows of that file were refused.
     """
     for ids, cell in tables[name].items():
-        for kind, owner, wanted in _references(name, ids, tables):
-            if wanted not in tables[owner] and owner not in refused:
-                known = [other[-1] for other in tables[owner] if other[:-1] == wanted[:-1]]
-                near = closest_name(wanted[-1], known) if len(log.faults) < MAX_FAULTS_SHOWN else None
-                whose = f"query {wanted[0]!r} has no" if len(wanted) > 1 else "unknown"
+        for kind, owner, reference in _references(name, ids, tables):
+            if reference not in tables[owner] and owner not in refused:
+                known = [other[-1] for other in tables[owner] if other[:-1] == reference[:-1]]
+                near = closest_name(reference[-1], known) if len(log.faults) < MAX_FAULTS_SHOWN else None
+                whose = f"query {reference[0]!r} has no" if len(reference) > 1 else "unknown"
                 log.add(
-                    f"{whose} {kind} {wanted[-1]!r}",
+                    f"{whose} {kind} {reference[-1]!r}",
                     line=cell.line,
                     cure=f"did you mean {near!r}?" if near else f"add it to {owner}.tsv",
                 )
@@ -183,10 +183,10 @@ def _references(name: str, ids: Ids, tables: Mapping[str, Table]) -> Iterator[tu
     if name != "queries":
         yield "query", "queries", (query,)
     if (query,) in tables["queries"]:
-        for column, one in zip(COLUMNS[name][1:-1], ids[1:], strict=True):
+        for column, identifier in zip(COLUMNS[name][1:-1], ids[1:], strict=True):
             kind, owner = DEFINED_IN[column]
             if owner != name:
-                yield kind, owner, (query, one)
+                yield kind, owner, (query, identifier)
 
 
 def _check_queries(tables: Mapping[str, Table], log: FaultLog) -> None:

@@ -78,7 +78,7 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
     """
     root = read_xml(
         path,
-        wanted="a run is XML whose outermost tag is <results>; the collection's tables go to --collection",
+        hint="a run is XML whose outermost tag is <results>; the collection's tables go to --collection",
     )
     log = FaultLog(path)
     if root.tag != "results":
@@ -101,12 +101,12 @@ def _check_markup(element: XmlElement, log: FaultLog) -> None:
 
     Below unknown tags nothing is checked.
     """
-    wanted = ATTRIBUTES.get(element.tag)
-    others = [name for name in element.attributes if name != wanted]
-    if wanted is not None and wanted not in element.attributes:
-        near = closest_name(wanted, others)
-        cure = f"rename {near} to {wanted}" if near else f'write <{element.tag} {wanted}="...">'
-        log.add(f"<{element.tag}> has no attribute {wanted}", line=element.line, cure=cure)
+    attribute = ATTRIBUTES.get(element.tag)
+    others = [name for name in element.attributes if name != attribute]
+    if attribute is not None and attribute not in element.attributes:
+        near = closest_name(attribute, others)
+        cure = f"rename {near} to {attribute}" if near else f'write <{element.tag} {attribute}="...">'
+        log.add(f"<{element.tag}> has no attribute {attribute}", line=element.line, cure=cure)
         others = [name for name in others if name != near]
     for name in others:
         log.add(f"<{element.tag}> has an unknown attribute {name}", line=element.line, cure="delete it")
@@ -131,12 +131,12 @@ class _RunReader:
 
     def only(self, parent: XmlElement, tag: str) -> XmlElement | None:
         """Return the one child with this tag; note a missing or second one."""
-        found = [child for child in parent.children if child.tag == tag]
-        if not found:
+        children = [child for child in parent.children if child.tag == tag]
+        if not children:
             self.log.add(f"<{parent.tag}> has no <{tag}>", line=parent.line, cure=f"add <{tag}>...</{tag}>")
-        for more in found[1:]:
+        for more in children[1:]:
             self.log.add(f"a second <{tag}> in <{parent.tag}>", line=more.line, cure="delete one of the two")
-        return found[0] if found else None
+        return children[0] if children else None
 
     def results(self, root: XmlElement) -> Iterator[tuple[Query, XmlElement]]:
         """Yield each query with its result; note unknown, repeated or missing ones."""
@@ -170,7 +170,9 @@ class _RunReader:
         return Summary(
             first=() if first is None else tuple(self.elements(first, query)),
             second={
-                intent: tuple(one for one in self.elements(layer, query) if isinstance(one, IUnit))
+                intent: tuple(
+                    element for element in self.elements(layer, query) if isinstance(element, IUnit)
+                )
                 for intent, layer in second.items()
             },
         )

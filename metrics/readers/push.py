@@ -88,13 +88,15 @@ def read_push_collection(
     logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
     gains = _read_or_note(_read_gains, logs[0])
     created = _read_or_note(_read_created, logs[1])
-    found = _read_or_note(partial(_read_clusters, TopicNames(gains, STREAM_TOPICS, where=clusters)), logs[2])
+    clusters_by_topic = _read_or_note(
+        partial(_read_clusters, TopicNames(gains, STREAM_TOPICS, where=clusters)), logs[2]
+    )
     raise_all(logs)
     return PushCollection(
         name=str(qrels),
         days=dict.fromkeys(gains, scored),
         gains=gains,
-        clusters={topic: found.get(topic, ()) for topic in gains},
+        clusters={topic: clusters_by_topic.get(topic, ()) for topic in gains},
         created=created,
     )
 
@@ -214,15 +216,15 @@ def _day_problem(day: str) -> str | None:
 
 def _read_clusters(names: TopicNames, log: FaultLog) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Read the clusters of the judged topics."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    clusters: dict[str, tuple[tuple[str, ...], ...]] = {}
     for written, content in _topics(read_json(log), log).items():
         topic = names.find(written)
-        if topic in found:
+        if topic in clusters:
             problem = f"topic {written!r} is {topic}, which stands above already"
             log.add(problem, line=content.line, cure="join the two")
         elif topic is not None:
-            found[topic] = tuple(_clusters(content, written, log))
-    return found
+            clusters[topic] = tuple(_clusters(content, written, log))
+    return clusters
 
 
 def _topics(document: Node, log: FaultLog) -> dict[str, Node]:

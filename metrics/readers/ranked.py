@@ -235,12 +235,12 @@ def _decided(
     several = {topic: of for topic, of in grades.items() if len(of) > 1}
     topic, of = next(iter(several.items()), ("", {}))
     undecided = f"topic {topic} has {join_names(of, most=4)} in the second field, which may be subtopics or iterations of judging"
-    joined: Grades = {}
+    merged: Grades = {}
     rows = _judged_rows(columns) if several else ()
     for line, name, value, document in rows:
         if name not in several:
             continue
-        of_topic = joined.setdefault(name, {}).setdefault(next(iter(several[name])), {})
+        of_topic = merged.setdefault(name, {}).setdefault(next(iter(several[name])), {})
         grade = several[name][value][document]
         if of_topic.setdefault(document, grade) == grade:
             continue
@@ -253,7 +253,7 @@ def _decided(
             )
             break
         log.add(problem, line=line, cure="delete one of the two lines")
-    return (grades, undecided) if second is None else ({**grades, **joined}, "")
+    return (grades, undecided) if second is None else ({**grades, **merged}, "")
 
 
 def _judged_rows(columns: FieldColumns) -> Iterator[tuple[int, str, str, str]]:
@@ -348,10 +348,11 @@ def _ranked(scores: dict[str, float]) -> tuple[tuple[str, ...], int]:
     """
     with np.errstate(over="ignore"):  # beyond 3.4e38 a score is infinite, as it is for trec_eval
         single = np.array([*scores.values()], dtype=np.float64).astype(np.float32).tolist()
-    held = dict(zip(scores, single, strict=True))
-    documents = sorted(scores, key=lambda document: (held[document], document), reverse=True)
+    score_of = dict(zip(scores, single, strict=True))
+    documents = sorted(scores, key=lambda document: (score_of[document], document), reverse=True)
     ties = sum(
-        held[one] == held[other] and scores[one] != scores[other] for one, other in pairwise(documents)
+        score_of[one] == score_of[other] and scores[one] != scores[other]
+        for one, other in pairwise(documents)
     )
     return tuple(documents), ties
 

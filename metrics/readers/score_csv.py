@@ -105,12 +105,12 @@ def _layout(
     """Detect the content of each column, by its name or its first values."""
     named = {what: _place(header, names) for what, names in NAMES.items()}
     _check_is_header(header, rows, log)
-    texts = [place for place in range(len(header)) if _is_of_texts([row[place] for row in rows])]
+    texts = [column for column in range(len(header)) if _is_of_texts([row[column] for row in rows])]
     run = named[RUN]
     is_long = named["metric"] is not None and named["metric"] in texts
     if run is None and texts:
         others = {named[TOPIC], named["metric"] if is_long else None}
-        run = next((place for place in texts if place not in others and header[place] != USER), None)
+        run = next((column for column in texts if column not in others and header[column] != USER), None)
     if run is None and unnamed != "rows":
         run = _place(header, SYSTEMS)
     needed = LONG if unnamed != "one" else LONG[1:]
@@ -131,14 +131,14 @@ def _layout(
     topic = named[TOPIC]
     others = {run, topic}
     wide = [
-        place
-        for place, name in enumerate(header)
-        if place not in others and name.lower() not in NO_MEASURES and not _is_index(header, place, rows)
+        column
+        for column, name in enumerate(header)
+        if column not in others and name.lower() not in NO_MEASURES and not _is_index(header, column, rows)
     ]
-    values = [header.index(name) for name in measures] or [place for place in wide if place not in texts]
+    values = [header.index(name) for name in measures] or [column for column in wide if column not in texts]
     taken = (run, named[TOPIC], *values)
-    check_header(header, [header[place] for place in taken if place is not None], log)
-    left_out = [header[place] for place in wide if place in texts] if not measures else []
+    check_header(header, [header[column] for column in taken if column is not None], log)
+    left_out = [header[column] for column in wide if column in texts] if not measures else []
     if not values:
         log.add("there is no column of a measure", line=1, cure="write a column per measure beside run")
         log.raise_if_any()
@@ -159,14 +159,14 @@ def _check_is_header(header: Sequence[str], rows: Sequence[Sequence[str]], log: 
     """
     known = {*SYSTEMS, *(name for names in NAMES.values() for name in names)}
     numeric = [
-        place
-        for place in range(len(header))
-        if rows and all(NUMBER.fullmatch(row[place].strip()) for row in rows)
+        column
+        for column in range(len(header))
+        if rows and all(NUMBER.fullmatch(row[column].strip()) for row in rows)
     ]
     if (
         known.isdisjoint(map(str.lower, header))
         and numeric
-        and all(NUMBER.fullmatch(header[place]) for place in numeric)
+        and all(NUMBER.fullmatch(header[column]) for column in numeric)
     ):
         log.add(
             "there is no header",
@@ -196,12 +196,12 @@ def _is_of_texts(cells: Iterable[str]) -> bool:
     )
 
 
-def _is_index(header: Sequence[str], place: int, rows: Sequence[Sequence[str]]) -> bool:
+def _is_index(header: Sequence[str], column: int, rows: Sequence[Sequence[str]]) -> bool:
     """Return whether a column is the index that pandas writes.
 
     Without a name, it counts the rows from 0.
     """
-    return header[place] in {"", "Unnamed: 0"} and [row[place] for row in rows] == list(
+    return header[column] in {"", "Unnamed: 0"} and [row[column] for row in rows] == list(
         map(str, range(len(rows)))
     )
 
@@ -212,8 +212,8 @@ def _grown(batches: Iterable[_Batch], layout: _Layout, log: FaultLog) -> _Growin
     last = 1
     for lines, rows in batches:
         last = int(lines[-1]) if lines.size else last
-        odd = [place for place, row in enumerate(rows) if len(row) != width]
-        wrong += [(int(lines[place]), len(rows[place])) for place in odd]
+        odd = [index for index, row in enumerate(rows) if len(row) != width]
+        wrong += [(int(lines[index]), len(rows[index])) for index in odd]
         if odd:
             rows = [row for row in rows if len(row) == width]  # noqa: PLW2901 - what is left of them
         if rows:
@@ -229,16 +229,16 @@ def _add_batch(
     """Add rows that have as many fields as the header."""
     columns = list(zip(*rows, strict=True))
     codes = [lines]
-    for what, place, names in (
+    for what, column, names in (
         ("run", layout.run, grown.runs),
         ("topic", layout.topic, grown.topics),
         ("metric", layout.metric, grown.metrics),
     ):
-        codes.append(np.zeros_like(lines) if place is None else names.of(columns[place]))
-        for row in np.flatnonzero(codes[-1] == names.get("", -1)).tolist() if place is not None else ():
+        codes.append(np.zeros_like(lines) if column is None else names.of(columns[column]))
+        for row in np.flatnonzero(codes[-1] == names.get("", -1)).tolist() if column is not None else ():
             log.add(f"{what} is empty", line=int(lines[row]), cure="fill it in, or remove the row")
     grown.parts.append(tuple(codes))
-    values = [_numbers(columns[place], layout.header[place], lines, log) for place in layout.values]
+    values = [_numbers(columns[column], layout.header[column], lines, log) for column in layout.values]
     grown.values.append(np.stack(values))
 
 
@@ -319,8 +319,8 @@ def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> Sc
             cure = f"did you mean {near!r}" if near else f"name one of {join_names(table.metrics)}"
             log.add(f"there is no metric {name!r}", line=1, cure=cure)
     log.raise_if_any()
-    wanted = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])
-    place = np.full(len(table.metrics), -1, dtype=np.int32)
-    place[wanted] = np.arange(wanted.size)
-    kept = table.where(np.isin(table.metric, wanted))
-    return replace(kept, metrics=tuple(dict.fromkeys(measures)), metric=place[kept.metric])
+    metric_codes = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])
+    index = np.full(len(table.metrics), -1, dtype=np.int32)
+    index[metric_codes] = np.arange(metric_codes.size)
+    kept = table.where(np.isin(table.metric, metric_codes))
+    return replace(kept, metrics=tuple(dict.fromkeys(measures)), metric=index[kept.metric])

@@ -210,7 +210,7 @@ def line_form(
         if not {"\t", ","} & {*first_text}:
             _refuse_header(first, start + 1, log)
         return None
-    names = [list(dict.fromkeys(fields[place] for _, fields in alike)) for place in range(width)]
+    names = [list(dict.fromkeys(fields[index] for _, fields in alike)) for index in range(width)]
     _check_sort(names, start + 1, log)
     is_padded = any(" \t" in text for text, _ in alike)
     order = _order(names, is_padded=is_padded)
@@ -240,7 +240,7 @@ def scores_of_lines(
     texts : list of str
         Metrics that are left out, since their values are texts (``relstring``).
     """
-    places = {name: place for place, name in enumerate(form.columns)}
+    places = {name: index for index, name in enumerate(form.columns)}
     scores, run, texts = list[ScoreLine](), "", dict[str, None]()
     for number, text in lines:
         if number < form.start or not text.strip():
@@ -334,7 +334,7 @@ def _is_metric_first(one: Sequence[str], other: Sequence[str], *, is_padded: boo
     if means[0] != means[1]:
         return means[1]
     shares = [sum(map(looks_like_metric, names)) / len(names) for names in (one, other)]
-    for place in (0, 1):
-        if shares[place] and (not shares[1 - place] or (shares[place] == 1 and shares[1 - place] < 0.5)):
-            return place == 0
+    for index in (0, 1):
+        if shares[index] and (not shares[1 - index] or (shares[index] == 1 and shares[1 - index] < 0.5)):
+            return index == 0
     return True if is_padded else None

@@ -224,7 +224,7 @@ def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
     """
     spans: dict[str, MatchedSpan] = {}
     try:
-        root = read_xml(log.path, wanted=SORTS_CURE)
+        root = read_xml(log.path, hint=SORTS_CURE)
     except InputError as error:
         log.faults += error.faults
         return spans
@@ -262,18 +262,18 @@ def _time(event: XmlElement, tag: str, log: FaultLog) -> float:
 
 def _read_nuggets(log: FaultLog) -> Nuggets:
     """Read the nuggets, which also define the written form of topics."""
-    found: Nuggets = defaultdict(dict)
+    nuggets: Nuggets = defaultdict(dict)
     for line, (topic, name, seconds, importance, words, text) in rows(
         log.path, NUGGETS, log, of_xml=SORTS_CURE
     ):
-        if _is_new(topic, name, found[topic], "nugget", line, log):
-            found[topic][name] = Nugget(
+        if _is_new(topic, name, nuggets[topic], "nugget", line, log):
+            nuggets[topic][name] = Nugget(
                 number(seconds, "timestamp", line, log),
                 _importance(importance, line, log),
                 _length(words, "nugget_len", line, log),
                 text,
             )
-    return dict(found)
+    return dict(nuggets)
 
 
 def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
@@ -281,14 +281,14 @@ def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
 
     Those are checked and left out.
     """
-    found: Updates = defaultdict(dict)
+    updates: Updates = defaultdict(dict)
     for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log, of_xml=SORTS_CURE):
         topic = names.find(written) or written
-        if _is_new(topic, name, found[topic], "update", line, log):
-            found[topic][name] = Update(
+        if _is_new(topic, name, updates[topic], "update", line, log):
+            updates[topic][name] = Update(
                 text, _length(words, "update_len", line, log), None if original in NO_ORIGINAL else original
             )
-    return dict(found)
+    return dict(updates)
 
 
 def _read_matches(

@@ -88,7 +88,7 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
         if topics.setdefault(name, AskedTopic(text=text)).text != text:
             log.add(f"topic {name} stands twice", line=line, cure="delete one of the two lines")
     for line, written in (
-        () if is_json_file(path) else text_lines(path, log, wanted=lines_of(TOPIC[:2], "tabs"))
+        () if is_json_file(path) else text_lines(path, log, expected=lines_of(TOPIC[:2], "tabs"))
     ):
         fields = [field.strip() for field in written.split("\t")]
         if not any(fields) or (line == 1 and tuple(fields) in {TOPIC, TOPIC[:2]}):
@@ -322,12 +322,12 @@ def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     White space becomes one blank.
     """
     for line, plain in json_objects(log, TEXT_FORM):
-        found = text_object(plain)
-        if found is None:
+        document = text_object(plain)
+        if document is None:
             names = f"has {join_names(plain)}" if isinstance(plain, dict) else "is no object"
             log.add(f"no id and text: this {names}", line=line, cure=TEXT_FORM)
         else:
-            name, title, text = found
+            name, title, text = document
             yield line, name.strip(), " ".join(title.split()), " ".join(text.split())
 
 
@@ -341,7 +341,7 @@ def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
         check_values(log.path, sum(text.count(mark) for _, text in lines for mark in ",[{"))
         whole = _plain("\n".join(text for _, text in lines))
         if whole is not None:
-            yield from ((lines[0][0], one) for one in (whole if isinstance(whole, list) else [whole]))
+            yield from ((lines[0][0], item) for item in (whole if isinstance(whole, list) else [whole]))
             return
     for line, text in lines:
         plain = _plain(text)
@@ -367,4 +367,4 @@ def is_id(value: Any) -> bool:
 
 def is_text(value: Any) -> TypeGuard[str]:
     """Return whether a value is text without a lone surrogate."""
-    return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)

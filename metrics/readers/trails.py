@@ -50,9 +50,9 @@ def read_trails(path: str | Path) -> GivenUsers:
     users = _list(_member(read_json(log), "users", log), "users", log)
     if not users and not log.faults:
         log.add("there are no users", line=1, cure=USERS_CURE)
-    met = [(_speed(user, log), _times(user, log)) for user in users]
+    trails_read = [(_speed(user, log), _times(user, log)) for user in users]
     log.raise_if_any()
-    return GivenUsers(trails(met))
+    return GivenUsers(trails(trails_read))
 
 
 def _speed(user: Node, log: FaultLog) -> float:

@@ -67,7 +67,7 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
     try:
         text = data.decode()
         if trailing_commas:
-            text = TRAILING_COMMA.sub(lambda found: found[1] or found[2], text)
+            text = TRAILING_COMMA.sub(lambda match: match[1] or match[2], text)
         json.dumps(json.loads(text), ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -160,7 +160,7 @@ class XmlElement:
     text: str = ""
 
 
-def read_xml(path: str | Path, *, wanted: str = "name an XML file") -> XmlElement:
+def read_xml(path: str | Path, *, hint: str = "name an XML file") -> XmlElement:
     """Read an XML file and return its root element.
 
     UTF-8, whatever its declaration says.
@@ -169,7 +169,7 @@ def read_xml(path: str | Path, *, wanted: str = "name an XML file") -> XmlElemen
     ----------
     path : str or Path
         The file.
-    wanted : str
+    hint : str
         Which file is wanted, and which option takes what: the cure where this one is none of XML.
 
     Raises
@@ -179,7 +179,7 @@ def read_xml(path: str | Path, *, wanted: str = "name an XML file") -> XmlElemen
     """
     builder, data = _Builder(path), read_bytes(path)
     if not data.lstrip().startswith((b"<", *UTF_16)) and data.strip():
-        raise input_fault("this is no XML file: it does not begin with <", path=path, line=1, cure=wanted)
+        raise input_fault("this is no XML file: it does not begin with <", path=path, line=1, cure=hint)
     check_values(path, data.count(b"<"))
     try:
         builder.parser.Parse(data, True)  # noqa: FBT003 - expat takes no keywords

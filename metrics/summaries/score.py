@@ -276,8 +276,8 @@ def summary_positions(
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
-    found = positions(collection, run, truncate=truncate, layers=layers)
-    frame = pd.DataFrame(found, columns=pd.Index(Position._fields))
+    rows = positions(collection, run, truncate=truncate, layers=layers)
+    frame = pd.DataFrame(rows, columns=pd.Index(Position._fields))
     return frame.astype({"importance": "float64", "offset_chars": "int64"})
 
 

@@ -120,7 +120,7 @@ def trailtext(summary: Summary, intent: str, *, layers: Layers = "both") -> tupl
 def truncated(summary: Summary, query: Query, limit: int | None) -> Summary:
     """Cut each layer before the first element that would pass ``limit``.
 
-    Counted characters, links counted too.
+    The limit is in counted characters, and links count too.
 
     A layer that ends exactly at the limit stays; nothing shorter that stands later is taken instead. A second layer
     whose link was cut off is never read. None cuts nothing.
@@ -145,12 +145,12 @@ def first_meetings(trail: Iterable[Element], query: Query) -> dict[str, int]:
         entry; links cost characters and have none.
     """
     offset = 0
-    met: dict[str, int] = {}
+    ends: dict[str, int] = {}
     for element in trail:
         offset += _length(element, query)
         if isinstance(element, IUnit):
-            met.setdefault(element.id, offset)
-    return met
+            ends.setdefault(element.id, offset)
+    return ends
 
 
 def _within(layer: Iterable[E], query: Query, limit: int) -> Iterator[E]:
@@ -178,9 +178,7 @@ Probabilities: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Position(NamedTuple):
-    """First occurrence of an iUnit in one intent's trailtext: a row of positions.
-
-    The table is positions.
+    """First occurrence of an iUnit in one intent's trailtext, a row of positions.
 
     importance is g_i(u), 0 when the collection has none; offset_chars the counted characters up to and including the
     iUnit when it is met for the first time.
@@ -206,27 +204,27 @@ def positions(
     ValueError
         If the run has no summary of one of the queries.
     """
-    found: list[Position] = []
+    rows: list[Position] = []
     for query in collection.queries.values():
         if query.id not in run.summaries:
             raise ValueError(f"run {run.name!r} has no summary of query {query.id!r}")
         summary = truncated(run.summaries[query.id], query, truncate)
         for intent in query.intents:
-            met = first_meetings(trailtext(summary, intent, layers=layers), query)
-            found += [
+            ends = first_meetings(trailtext(summary, intent, layers=layers), query)
+            rows += [
                 Position(
                     query.id, run.name, intent, iunit, query.importance.get((intent, iunit), 0.0), offset
                 )
-                for iunit, offset in met.items()
+                for iunit, offset in ends.items()
             ]
-    return found
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FirstOccurrences:
     """First occurrences of one run as arrays, for any number of measures.
 
-    With one truncation and ablation.
+    Truncation and ablation are the same for all of them.
 
     A reader is a user with one intent of one topic; readers stand in the collection's order.
 
@@ -266,19 +264,19 @@ def readings(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> FirstOccurrences:
     """Return the first occurrences of every reader in a run; see `positions`."""
-    met = positions(collection, run, truncate=truncate, layers=layers)
+    rows = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
-    found = FirstOccurrences(
+    occurrences = FirstOccurrences(
         topics=tuple(topics),
         topic=np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
-        reader=np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
-        importance=np.array([one.importance for one in met], dtype=np.float64),
-        offset_chars=np.array([one.offset_chars for one in met], dtype=np.float64),
+        reader=np.array([readers[position.topic, position.intent] for position in rows], dtype=np.intp),
+        importance=np.array([position.importance for position in rows], dtype=np.float64),
+        offset_chars=np.array([position.offset_chars for position in rows], dtype=np.float64),
     )
-    for array in (found.topic, found.reader, found.importance, found.offset_chars):
+    for array in (occurrences.topic, occurrences.reader, occurrences.importance, occurrences.offset_chars):
         array.setflags(write=False)
-    return found
+    return occurrences
 
 
 def intent_probabilities(

@@ -213,7 +213,7 @@ def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
         for name, query in collection.queries.items()
         if not any(g > 0 for g in query.importance.values())
     ]
-    found = count_unused_names(
+    counts = count_unused_names(
         bare,
         len(collection.queries),
         noun=QUERY,
@@ -221,7 +221,7 @@ def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
         cause=CAUSE,
         then="score 0",
     )
-    return found + _unrated_for_an_intent(collection)
+    return counts + _unrated_for_an_intent(collection)
 
 
 def _unrated_for_an_intent(collection: Collection) -> list[UnusedInput]:

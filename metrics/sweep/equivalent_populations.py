@@ -60,8 +60,8 @@ def points_like(
     other = None if counts is None else _ranked(np.asarray(reference.by_topic), counts)
     closest: Floats | None = None
     rows = []
-    for place in order.tolist():
-        point, overall, by_topic = points[place]
+    for index in order.tolist():
+        point, overall, by_topic = points[index]
         drawn = None if counts is None or other is None else row_tau_b(_ranked(by_topic, counts), other)
         closest = drawn if closest is None else closest
         below = None if drawn is None or closest is None else closest - drawn
@@ -70,22 +70,22 @@ def points_like(
                 *point,
                 reference.name,
                 overall.size,
-                taus[place],
+                taus[index],
                 *_interval(drawn),
                 tau_ap(reference.overall, overall),
-                taus[order[0]] - taus[place],
+                taus[order[0]] - taus[index],
                 *_interval(below),
             )
         )
     return pd.DataFrame(rows, columns=pd.Index(LIKE_COLUMNS))
 
 
-def as_close(found: "pd.DataFrame") -> "pd.DataFrame":
+def as_close(points: "pd.DataFrame") -> "pd.DataFrame":
     """Return the points that these topics cannot distinguish from the closest one.
 
     It is one of them; there are none without intervals.
     """
-    return found[found["below_low"] <= 0]
+    return points[points["below_low"] <= 0]
 
 
 def told_apart(found: "pd.DataFrame") -> str:
@@ -101,8 +101,8 @@ def told_apart(found: "pd.DataFrame") -> str:
 
 def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
     """Yield each point with MSU of every run, over all topics and on each."""
-    for place, part in enumerate(sweep.parts.parts()):
-        for decay, point in enumerate(sweep.parts.grid.points(place)):
+    for index, part in enumerate(sweep.parts.parts()):
+        for decay, point in enumerate(sweep.parts.grid.points(index)):
             yield point, as_printed(part.utility[:, decay]), part.gain[:, :-1, decay]
 
 

@@ -221,9 +221,9 @@ def population_totals(work: SweepWork, population_index: int, users: int | None 
     error = MSUStandardError()
     decays = range(len(work.grid.lateness))
     return PopulationTotals(
-        gain=np.array([one.mean_gain for one in totals]),
-        error=np.array([[error.values(one, decay)[-1] for decay in decays] for one in totals]),
-        seconds=np.array([one.mean_seconds for one in totals]),
+        gain=np.array([total.mean_gain for total in totals]),
+        error=np.array([[error.values(total, decay)[-1] for decay in decays] for total in totals]),
+        seconds=np.array([total.mean_seconds for total in totals]),
     )
 
 
@@ -352,13 +352,13 @@ def _name(population_index: int) -> str:
 
 def _digest(prepared: PreparedRuns) -> str:
     """Return a hash of runs and judgments, whose names the manifest holds."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for of_run in prepared.streams:
         for streams in of_run.values():
             for stream in streams:
-                found.update(np.float64(stream.end).tobytes())
+                digest.update(np.float64(stream.end).tobytes())
                 for name in STREAM_ARRAYS:
                     values = getattr(stream, name)
-                    found.update(f"{name} {values.dtype.str} {values.size} ".encode())
-                    found.update(values.tobytes())
-    return found.hexdigest()
+                    digest.update(f"{name} {values.dtype.str} {values.size} ".encode())
+                    digest.update(values.tobytes())
+    return digest.hexdigest()

@@ -126,10 +126,10 @@ class MSUSweep(HasSummary):
 
     def others(self) -> "pd.DataFrame":
         """Return the reference measures: a row per run, a column per measure."""
-        found = self._table(OTHERS, ("run",), len(self.runs))
-        if found["run"].tolist() != list(self.runs):
+        scores = self._table(OTHERS, ("run",), len(self.runs))
+        if scores["run"].tolist() != list(self.runs):
             raise self._damaged(OTHERS)
-        return found
+        return scores
 
     def like(self) -> "pd.DataFrame | None":
         """Return every point, those most like the measure of ``--like`` first, or None.
@@ -147,12 +147,12 @@ class MSUSweep(HasSummary):
         try:
             cells = pd.read_csv(self.folder / name, dtype="str", keep_default_na=False)
             numbers = [of for of in cells.columns if of not in TEXTS or of not in columns]
-            found = cells.assign(**{of: _numbers(cells[of]) for of in numbers})
+            table = cells.assign(**{of: _numbers(cells[of]) for of in numbers})
         except (ValueError, OSError):
             raise self._damaged(name) from None
-        if tuple(found.columns[: len(columns)]) != tuple(columns) or len(found) != rows:
+        if tuple(table.columns[: len(columns)]) != tuple(columns) or len(table) != rows:
             raise self._damaged(name)
-        return found
+        return table
 
     def _damaged(self, name: str) -> InputError:
         return input_fault(

@@ -116,14 +116,16 @@ def _seconds_each(work: SweepWork, missing: list[int]) -> float:
         return 0.0
     places = {missing[len(missing) * number // TRIED_POPULATIONS] for number in range(TRIED_POPULATIONS)}
     population_totals(work, min(places), 1)  # compiles, or finds the machine code
-    few, more = (sum(_seconds(work, place, users) for place in places) for users in TRIED_USERS)
+    few, more = (
+        sum(_seconds(work, population_index, users) for population_index in places) for users in TRIED_USERS
+    )
     a_user = max(0.0, more - few) / (TRIED_USERS[1] - TRIED_USERS[0])
     return (few + max(0, work.users - TRIED_USERS[0]) * a_user) / len(places)
 
 
-def _seconds(work: SweepWork, place: int, users: int) -> float:
+def _seconds(work: SweepWork, population_index: int, users: int) -> float:
     begun = time.perf_counter()
-    population_totals(work, place, users)
+    population_totals(work, population_index, users)
     return time.perf_counter() - begun
 
 
@@ -132,10 +134,10 @@ def _bytes(work: SweepWork) -> float:
     streams = [
         stream for of_run in work.prepared.streams for of_setting in of_run.values() for stream in of_setting
     ]
-    held = sum(np.asarray(values).nbytes for stream in streams for values in stream)
+    run_bytes = sum(np.asarray(values).nbytes for stream in streams for values in stream)
     block = min(work.users, BLOCK_USERS)
     gains = 8 * (len(work.prepared.topics) + 1) * len(work.grid.lateness) * block * GAIN_COPIES
-    return held + gains + VISIT_BYTES * BLOCK_VISITS
+    return run_bytes + gains + VISIT_BYTES * BLOCK_VISITS
 
 
 def _time(seconds: float) -> str:
@@ -253,8 +255,8 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:
         plan = planned(work, missing, engine.workers)
         kept.begin()
-        for place, totals in watch(plan, engine.results(population_totals, work, missing)):
-            kept.write(place, totals)
+        for population_index, totals in watch(plan, engine.results(population_totals, work, missing)):
+            kept.write(population_index, totals)
     write_tables(kept, names, against)
     return MSUSweep(kept.folder)
 

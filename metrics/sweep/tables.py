@@ -143,19 +143,19 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
             _CsvWriter(file, columns)
             for file, columns in zip(
                 opened[1:],
-                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(one.name for one in against))),
+                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(reference.name for reference in against))),
                 strict=True,
             )
         )
-        for place, part in enumerate(folder.parts()):
-            for decay, point in enumerate(folder.grid.points(place)):
+        for index, part in enumerate(folder.parts()):
+            for decay, point in enumerate(folder.grid.points(index)):
                 utility, per_second = part.utility[:, decay], part.per_second[:, decay]
                 sweep.add(point, utility, part.error[:, decay], per_second)
                 values = {"MSU": as_printed(utility), "MSU/s": as_printed(per_second)}
                 best_rows.add(best.meet(point, values["MSU"], values["MSU/s"]))
                 correlation_rows.add_all(_correlations(point, values, against))
         best_rows.add_all(best.of_systems())
-        other_rows.add_all(zip(runs, *(one.overall.tolist() for one in against), strict=True))
+        other_rows.add_all(zip(runs, *(reference.overall.tolist() for reference in against), strict=True))
 
 
 def _correlations(

@@ -117,15 +117,15 @@ class JudgedTopic:
         """
         weight = self._weights(confidence).tolist()
         entries = sorted(zip(seconds.tolist(), updates, weight, strict=True), key=lambda entry: entry[0])
-        found: set[str] = set()
+        known_nuggets: set[str] = set()
         rows = [
-            (*self._contribution(reading, when, found), one_weight)
+            (*self._contribution(reading, when, known_nuggets), one_weight)
             for when, update, one_weight in entries
             if (reading := self._reading(update)) is not None
         ]
         gain, latency_gain, latency, verbosity, weights = np.array(rows, dtype=np.float64).reshape(-1, 5).T
         relevance = np.array(sorted(self.relevance.values(), reverse=True), dtype=np.float64)
-        return UpdateGains(gain, latency_gain, latency, verbosity, weights, len(found), relevance)
+        return UpdateGains(gain, latency_gain, latency, verbosity, weights, len(known_nuggets), relevance)
 
     def _weights(self, confidence: FloatArray) -> FloatArray:
         """Return the weight of each entry, from its position or its confidence."""
@@ -159,7 +159,7 @@ class JudgedTopic:
         )
 
     def _contribution(
-        self, reading: SampledUpdate, seconds: float, found: set[str]
+        self, reading: SampledUpdate, seconds: float, known_nuggets: set[str]
     ) -> tuple[float, float, float, float]:
         """Return an update's gains, latency and verbosity, and record its nuggets.
 
@@ -168,8 +168,8 @@ class JudgedTopic:
         gain = latency_gain = latency = 0.0
         marked: set[int] = set()
         for name, words in reading.matches:
-            if name not in found:
-                found.add(name)
+            if name not in known_nuggets:
+                known_nuggets.add(name)
                 marked.update(words)
                 factor = latency_factor(seconds - self.nuggets[name].seconds)
                 gain += self.relevance[name]

@@ -36,7 +36,7 @@ def update_scores(
     labels = label_measures(measures, UpdateMeasure)
     judged = {
         rules: {topic: JudgedTopic(event, rules) for topic, event in collection.topics.items()}
-        for rules in {one.rules for one in labels.values()}
+        for rules in {measure.rules for measure in labels.values()}
     }
     scores: list[Score] = []
     over: dict[str, Collection[str]] = {}
@@ -44,9 +44,9 @@ def update_scores(
         accounts = {rules: _accounts(run, of_rules) for rules, of_rules in judged.items()}
         over[run.name] = run.entries(collection.topics) if topics == "run" else collection.topics
         scores += [
-            Score(run.name, topic, label, one.topic_value(accounts[one.rules][topic]))
+            Score(run.name, topic, label, measure.topic_value(accounts[measure.rules][topic]))
             for topic in collection.topics
-            for label, one in labels.items()
+            for label, measure in labels.items()
         ]
     return with_means(scores, over=over)
 

@@ -1,7 +1,7 @@
 """Command `prefcal doctor`: checks of an installation before workers come.
 
-Each look is a function that returns findings: about the machine, about the database (its schema, its keys, what it promises to
-keep, its clock), and about the workers' own address (HTTPS, and what the proxy in front of the server passes on).
+Each check is a function that returns a finding about the machine, the database (schema, keys, durability, clock) or the workers'
+address (HTTPS, and the headers that a proxy passes on).
 """
 
 import os
@@ -131,8 +131,8 @@ def clock(
     return HealthCheck("clock", OK, observed)
 
 
-def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
-    """Look at the room that is left where the database is."""
+def disk_space(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
+    """Check the free disk space of the database's folder."""
     free = free_bytes(folder)
     observed = f"{free / (1 << 30):,.1f} GiB free in {folder}"
     state: State = FAULT if free < FULL_BYTES else WARNING if free < LOW_BYTES else OK
@@ -221,23 +221,25 @@ def examine(url: str) -> list[HealthCheck]:
         return [*findings, HealthCheck("database", FAULT, fault.problem, fault.cure)]
     file = Path(database.engine.url.database or "")
     if database.is_sqlite:
-        findings += [room(file.parent), file_rights(file), server_of(file)]
-    findings += _asked(database)
+        findings += [disk_space(file.parent), file_rights(file), server_of(file)]
+    findings += _examine_database(database)
     database.engine.dispose()
     return findings
 
 
-def _asked(database: Database) -> list[HealthCheck]:
+def _examine_database(database: Database) -> list[HealthCheck]:
     version = stored_version(database)
     with database.engine.connect() as connection:
         keys = secret_key(connection)
-        kept = sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
+        durability = (
+            sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
+        )
         of_server = (
             []
             if database.is_sqlite
             else [server_clock(connection), link_of(connection), *standby_of(connection)]
         )
-    return [schema(version), keys, kept, *of_server]
+    return [schema(version), keys, durability, *of_server]
 
 
 def _nothing_loaded(database: Database) -> HealthCheck:
@@ -246,7 +248,7 @@ def _nothing_loaded(database: Database) -> HealthCheck:
 
 
 def schema(version: str | None) -> HealthCheck:
-    """Compare the version of a database's schema with those that this prefcal knows."""
+    """Compare the version of the database's schema with the known ones."""
     newest, unknown = known_versions()[-1], cure_of_unknown(version)
     if unknown is not None:
         observed = f"version {version}, of {unknown[0]} prefcal"
@@ -274,7 +276,7 @@ def secret_key(connection: Connection) -> HealthCheck:
 
 
 def sqlite_durability(connection: Connection) -> HealthCheck:
-    """Look at what SQLite does before it says that something is stored."""
+    """Check the settings by which SQLite keeps what it has acknowledged."""
     journal = connection.scalar(text("PRAGMA journal_mode"))
     level = connection.scalar(text("PRAGMA synchronous")) or 0
     keys = connection.scalar(text("PRAGMA foreign_keys"))
@@ -286,7 +288,7 @@ def sqlite_durability(connection: Connection) -> HealthCheck:
 
 
 def postgresql_durability(connection: Connection) -> HealthCheck:
-    """Look at what PostgreSQL does before it says that something is stored."""
+    """Check the settings by which PostgreSQL keeps what it has acknowledged."""
     values = {name: str(connection.scalar(text(f"SHOW {name}"))) for name in DURABLE}
     weak = [name for name, value in values.items() if value not in DURABLE[name]]
     observed = ", ".join(f"{name} {value}" for name, value in values.items())
@@ -322,14 +324,14 @@ NGINX = {
 
 
 def examine_address(address: str, http: httpx.Client | None = None) -> list[HealthCheck]:
-    """Look at a served study as a worker's browser would.
+    """Check a served study through the address that workers use.
 
     Parameters
     ----------
     address : str
         Where workers reach the server: ``https://study.example.org``, nothing behind the host.
     http : httpx.Client, optional
-        Who asks; by default a client that believes the machine's certificates and follows no redirect.
+        Client for the requests; by default one that trusts the machine's certificates and follows no redirect.
     """
     with http or httpx.Client(timeout=TIMEOUT_SECONDS) as client:
         try:
@@ -360,7 +362,7 @@ def _standing_link(answer: httpx.Response) -> str | None:
 
 
 def _encryption(address: str, client: httpx.Client) -> HealthCheck:
-    """Look whether workers can only come by HTTPS."""
+    """Check that workers can only come by HTTPS."""
     if not address.startswith("https:"):
         cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
         observed = f"{address} is not encrypted: everybody on the way can read along"

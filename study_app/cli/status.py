@@ -122,7 +122,7 @@ def _between(spread: "CountRange", thing: str, each: str) -> str:
 
 
 def _checks(progress: "StudyProgress") -> list[str]:
-    """Return the number of failures of each quality check."""
+    """Return the lines about failed quality checks, as numbers and shares."""
     rates = {
         check.name: f"{check.title} (too few answers yet)"
         if check.rate is None
@@ -136,7 +136,7 @@ def _checks(progress: "StudyProgress") -> list[str]:
 
 
 def _payments(states: "PaymentCounts") -> list[str]:
-    """Return the counts of complete data, codes, payments and early ends."""
+    """Return the lines about complete data, codes, payments and early ends."""
     paid = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
     lines = [f"  data complete {states.complete}, code shown {states.shown}, {paid}"]
     if any(states.early.values()):

@@ -45,11 +45,11 @@ def visits_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def stream_activity_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table activity: the activity that the visits are made of."""
+    """Return rows of table activity, from which visits are cut."""
     signs, kinds = logs.activity
     return pd.DataFrame(
         {
-            **_whose(logs, signs[:, FOLLOW]),
+            **_follow_columns(logs, signs[:, FOLLOW]),
             "page": text_column([view.key for view in logs.views], signs[:, PAGE]),
             "at": times(signs[:, AT]),
             "kind": text_column(KINDS, kinds),
@@ -58,7 +58,7 @@ def stream_activity_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table reads: each update of each page that was seen."""
+    """Return rows of table reads: each seen update of each page."""
     notes, screens = logs.read.notes, logs.screens
     seen = np.flatnonzero(notes[:, FIRST_SEEN] >= 0)
     page, first_seen = screens.page_of_item[seen], logs.happened_ms[notes[seen, FIRST_SEEN]]
@@ -67,7 +67,7 @@ def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
     is_interrupted[_interrupted(logs)] = True
     return pd.DataFrame(
         {
-            **_whose(logs, follow),
+            **_follow_columns(logs, follow),
             "page": text_column([view.key for view in logs.views], page),
             "visit": _visit_numbers(logs, follow, first_seen),
             **items_read(screens, logs.read, seen),
@@ -143,7 +143,7 @@ def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
 
 def _visits(follow: FollowLog, views: Sequence[ViewRow]) -> Iterator[tuple[Any, ...]]:
     """Yield the cells of each row of table visits."""
-    came: set[int] = set()
+    earlier_pages: set[int] = set()
     for number, (visit, exhausted) in enumerate(follow.visits, start=1):
         first = int(visit.signs[0, PAGE])
         yield (
@@ -155,12 +155,12 @@ def _visits(follow: FollowLog, views: Sequence[ViewRow]) -> Iterator[tuple[Any, 
             _time(visit.end),
             _stream_time(follow, visit.start),
             visit.end_reason(exhausted=exhausted),
-            "own" if first in came else views[first].entry,
+            "own" if first in earlier_pages else views[first].entry,
         )
-        came |= visit.pages
+        earlier_pages |= visit.pages
 
 
-def _whose(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
+def _follow_columns(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
     """Return the columns worker, topic and system of rows."""
     return {
         "worker": text_column([follow_log.worker for follow_log in logs.follows], follow),
@@ -227,10 +227,10 @@ def _stops(
 
     A page belongs to the visit that opened it, whatever was read on it later.
     """
-    came: set[int] = set()
+    earlier_pages: set[int] = set()
     for visit, _ in follow.visits:
-        pages = [page for page in sorted(visit.pages - came) if page in seen]
-        came |= visit.pages
+        pages = [page for page in sorted(visit.pages - earlier_pages) if page in seen]
+        earlier_pages |= visit.pages
         if pages:
             yield _stop(follow, pages, logs, seen)
 

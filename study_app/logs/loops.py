@@ -1,7 +1,7 @@
 """Kernels over the events of many pages: times of events and items read; pure.
 
-`dwell` does the same for one page, and a test holds both equal. The kernels
-are plain Python that numba can compile too: to load them compiled takes longer than to run them over a small log.
+`dwell` computes the same for one page, and a test holds both equal. The kernels are plain Python that numba can also compile: loading
+the compiled ones takes longer than running the plain ones over a small log.
 """
 
 from typing import NamedTuple

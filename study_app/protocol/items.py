@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 WITHOUT_SPACES = frozenset({"ja"})
-"""Languages in which white space does not part words."""
+"""Languages without white space between words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,7 @@ class Item:
     layer : str or None
         Key of the link whose second layer it stands in; None in the first layer.
     weight : float
-        What it counts for when the time of a page is shared: its words, where no space parts words its characters; of a picture a
-        fixed number.
+        Weight in sharing the time of a page: its words, or its characters in a language without spaces; fixed for a picture.
     """
 
     key: str
@@ -80,16 +79,16 @@ def text_stop(
     opened : set of str
         Keys of the links whose second layer was opened.
     tops : set of str
-        Keys of the items that began the screen when the furthest item came into view, one for each load of the page.
+        Keys of the items at the top of the screen when the furthest item came into view, one for each load of the page.
 
     Returns
     -------
     TextStop
-        ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
-        seen share of its own characters. ``chars_least`` counts everything before the furthest of the tops: the reader came at
-        least so far; where the furthest item stood alone on the screen it is ``chars_read``, in whole characters. ``text_chars`` is the whole text with the opened layers.
-        ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links. ``place_read`` is the
-        place of the furthest item seen, from 1, of ``places``.
+        ``chars_read`` counts everything before the furthest item seen, on screen or not, and the seen share of that item.
+        ``chars_least`` is a lower bound: everything before the furthest of ``tops``; where the furthest item stood alone on the
+        screen, it is ``chars_read`` in whole characters. ``text_chars`` is the length of the text with the opened layers.
+        ``reached_end`` is True if the last item was fully seen, or the text is empty. ``opened`` counts links. ``place_read`` is
+        the position of the furthest item seen, from 1, out of ``places``.
     """
     chars_read, least, before, last_share, is_alone = 0.0, 0, 0, 1.0, False
     position = place_read = 0

@@ -18,6 +18,7 @@ from study_app.report.parts.agreement import agreement_section
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
 from study_app.report.parts.front import NOBODY_ASKED, SIMULATED, front
+from study_app.report.parts.judges import judges_section
 from study_app.report.parts.methods import limits_section, methods_section, provenance_section
 from study_app.report.parts.ranking import ranking_sections
 from study_app.report.parts.streams import stream_sections
@@ -116,6 +117,10 @@ def build_report(material: ReportInputs) -> Report:
     streams = list(stream_sections(material))
     sweeps = [] if material.sweep is None else [sweep_section(material.sweep)]
     fit = fit_section(material)
+    judges = [
+        judges_section(str(task), material.judges.of_task(task), f"judges-{number}" if number else "judges")
+        for number, task in enumerate(material.judges.numbers["task"].unique())
+    ]
     sections: Iterable[Section] = sweeps
     if material.has_study:
         sections = (
@@ -127,13 +132,14 @@ def build_report(material: ReportInputs) -> Report:
                 for number, result in enumerate(results)
                 for section in _of_task(result, material, number)
             ),
+            *judges,
             *streams,
             *sweeps,
             fit,
             *limits_section(material, results),
             provenance_section(material),
         )
-    first = front(material, results, [*ranked, *streams, *sweeps, fit])
+    first = front(material, results, [*judges, *ranked, *streams, *sweeps, fit])
     shown = None if first.figure is None else first.figure.name
     return Report(
         study=_study_title(material),

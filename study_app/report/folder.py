@@ -17,10 +17,12 @@ from calibration.agree.folder import (
     RECORD,
     RESULTS,
     StreamTables,
+    read_judges,
     read_result,
     read_streams,
 )
 from calibration.fit.fit_files import FitPlots, read_fit_plots, read_quality
+from calibration.judges.numbers import JudgeTables
 from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
 from calibration.tables.files import read_tables, tables_sha256
@@ -49,6 +51,8 @@ class ReportInputs:
         As `prefcal agree` wrote them; docs/agreement.md lists the columns.
     ranking : Ranking or None
         Which systems people prefer, as `prefcal rank` or `prefcal agree` wrote it.
+    judges : JudgeTables
+        Judges that are no people, as `prefcal agree` wrote them.
     record : mapping
         How the agreement was made, from agree.json; empty without one.
     tables : mapping of str to DataFrame
@@ -76,6 +80,7 @@ class ReportInputs:
     pairs: pd.DataFrame | None
     disagreements: pd.DataFrame | None
     ranking: Ranking | None
+    judges: JudgeTables
     record: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame]
     tables_sha256: str | None
@@ -91,7 +96,8 @@ class ReportInputs:
     def has_study(self) -> bool:
         """True if the folder has results of a study, besides a sweep."""
         results = (self.agreement, self.ranking, self.model)
-        return bool(self.tables) or any(result is not None for result in results)
+        has_judges = len(self.judges.numbers) > 0
+        return bool(self.tables) or has_judges or any(result is not None for result in results)
 
     @property
     def simulated(self) -> bool:
@@ -134,6 +140,7 @@ def read_material(folder: str | Path) -> ReportInputs:
             read_result(folder, DISAGREEMENTS), tables_there.get("media"), study, tables
         ),
         ranking=read_ranking(folder),
+        judges=read_judges(folder),
         record=record,
         tables=tables_there,
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,

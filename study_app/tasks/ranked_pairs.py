@@ -71,8 +71,8 @@ def _work(content: TaskContent) -> str:
 def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - one signature for all kinds
     """Return the worth of each list to simulated workers, by topic and system.
 
-    It is TIA-nDCG (Singh et al., CHIIR 2016) at the depth shown, without windows IA-nDCG, read anew from the qrels. Without
-    qrels it is drawn, see `drawn_worth`.
+    With windows the worth is TIA-nDCG (Singh et al., CHIIR 2016) at the displayed depth, else IA-nDCG. Without qrels it is
+    random, see `drawn_worth`.
     """
     from metrics.ranked.measures import IANDCG, TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
     from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""Twenty pages of two texts and a choice between them: the smallest pairwise study that oTree can be."""
+"""Smallest pairwise study in oTree: twenty pages of two texts and a choice."""
 
 from otree.api import BaseConstants, BaseGroup, BasePlayer, BaseSubsession, Page, models, widgets
 

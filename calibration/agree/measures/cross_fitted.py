@@ -98,8 +98,8 @@ def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str,
 
     Otherwise as `weights_without_each_topic`.
     """
-    found = _without_each_topic(task, cells, fitted_alpha)
-    return {topic: float(alpha[0]) for topic, alpha in found.items()}
+    alphas = _without_each_topic(task, cells, fitted_alpha)
+    return {topic: float(alpha[0]) for topic, alpha in alphas.items()}
 
 
 def fitted_weights(judgments: PushJudgments) -> Floats:
@@ -107,9 +107,11 @@ def fitted_weights(judgments: PushJudgments) -> Floats:
 
     As `calibration.models.push.weights` fits them; 0 what cannot be told.
     """
-    found = fit_identified_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
+    weight_fit = fit_identified_weights(
+        _without_clusters(judgments, judgments.difference), WEIGHTS, "davidson"
+    )
     weights = np.zeros(len(WEIGHTS))
-    weights[list(found.told)] = found.weights / found.weights[0]
+    weights[list(weight_fit.told)] = weight_fit.weights / weight_fit.weights[0]
     return weights
 
 
@@ -120,8 +122,8 @@ def fitted_alpha(judgments: PushJudgments) -> Floats:
     """
     gain, eventful, silence, silent_pushes, reward = judgments.difference.T
     design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
-    found = fit_identified_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
-    w_g, w_p = found.weights[:2].tolist()
+    weight_fit = fit_identified_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
+    w_g, w_p = weight_fit.weights[:2].tolist()
     return np.array([w_g / (w_g + max(w_p, 0.0))])
 
 
@@ -140,7 +142,7 @@ def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimat
     fitted = [
         estimate(push_judgments(rows[of_row != left_out], table)) for left_out in range(int(group.max()) + 1)
     ]
-    return {topic: fitted[place] for topic, place in group.items()}
+    return {topic: fitted[index] for topic, index in group.items()}
 
 
 def _as_table(cells: pd.DataFrame) -> pd.DataFrame:

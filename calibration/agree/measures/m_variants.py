@@ -119,12 +119,14 @@ def named_variants(
         Name -> measure.
     """
     shares = {"given": collection_shares, "uniform": uniform(collection_shares)}
-    for name, one in named.items():
-        if not isinstance(one, MMeasure) or one.layers not in positions:
+    for name, measure in named.items():
+        if not isinstance(measure, MMeasure) or measure.layers not in positions:
             continue
-        rows, patience = positions[one.layers], one.patience
-        if one.intents != "fitted":
-            yield _variant(name, VariantRole.NAMED, m_scores(rows, shares[one.intents], patience), patience)
+        rows, patience = positions[measure.layers], measure.patience
+        if measure.intents != "fitted":
+            yield _variant(
+                name, VariantRole.NAMED, m_scores(rows, shares[measure.intents], patience), patience
+            )
         elif fitted.estimate:
             scores = m_scores(rows, {**collection_shares, **fitted.estimate}, patience)
             drawn = [m_scores(rows, {**collection_shares, **each}, patience) for each in fitted.drawn]

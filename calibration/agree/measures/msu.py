@@ -96,16 +96,16 @@ class UpdateStreams:
         measures = [ExpectedLatencyGain(), LatencyComprehensiveness(), HarmonicMean()]
         scores = scores_by_metric(update_scores(self.events, self.runs, measures), self.judged)
         for name in scores.columns:
-            one = self._variant(name, scores[name], VariantRole.DEFAULT, ParameterOrigin.NONE)
-            yield replace(one, family="updates")
+            variant = self._variant(name, scores[name], VariantRole.DEFAULT, ParameterOrigin.NONE)
+            yield replace(variant, family="updates")
 
     def named(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
         """Yield the measures of updates, or of their readers, that a study names."""
-        people = {name: one for name, one in named.items() if isinstance(one, StreamMeasure)}
+        people = {name: measure for name, measure in named.items() if isinstance(measure, StreamMeasure)}
         scores = self._of_people(REASONABLE, people)
-        for name, one in people.items():
-            yield self._variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE, one.lateness)
-        track = {name: one for name, one in named.items() if isinstance(one, UpdateMeasure)}
+        for name, measure in people.items():
+            yield self._variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE, measure.lateness)
+        track = {name: measure for name, measure in named.items() if isinstance(measure, UpdateMeasure)}
         if track and not self.converted:
             scores = scores_by_metric(update_scores(self.events, self.runs, track), self.judged)
             for name in track:
@@ -150,7 +150,7 @@ class UpdateStreams:
         )
 
     def _msu(self, population: Population, decays: Iterable[float], floor: float = 0.0) -> pd.DataFrame:
-        measures = {f"{place}": MSU(lateness=decay, floor=floor) for place, decay in enumerate(decays)}
+        measures = {f"{index}": MSU(lateness=decay, floor=floor) for index, decay in enumerate(decays)}
         return self._of_people(population, measures)
 
     def _of_people(self, population: Population, measures: Mapping[str, StreamMeasure]) -> pd.DataFrame:

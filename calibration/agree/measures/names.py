@@ -102,10 +102,10 @@ def _found(
         for task, of_task in variants.items()
     }
     fair = {
-        one.measure
+        variant.measure
         for of_task in variants.values()
-        for one in of_task
-        if one.fit is not ParameterOrigin.IN_SAMPLE
+        for variant in of_task
+        if variant.fit is not ParameterOrigin.IN_SAMPLE
     }
     missing = [
         name

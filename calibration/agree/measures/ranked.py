@@ -212,7 +212,7 @@ class _Lists:
         if p is None:
             return
         drawn = [persistence(variant, self.language) for variant in self.evidence.drawn]
-        every = {str(place): variant for place, variant in enumerate((p, *drawn)) if variant is not None}
+        every = {str(index): variant for index, variant in enumerate((p, *drawn)) if variant is not None}
         measures = {name: RBP(p=variant, k=self.depth) for name, variant in every.items()}
         scores = self._scores(self.collection, measures)
         draws = side_by_side([scores[name] for name in [*measures][1:]])

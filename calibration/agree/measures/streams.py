@@ -48,15 +48,15 @@ def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure
     if pushes is None and updates is None:
         return lambda _: TaskScores(notes=tuple(notes))
     sweeps = [] if pushes is None else [pushes.sweep()]
-    found: tuple[ScoredMeasure, ...] = ()
+    update_variants: tuple[ScoredMeasure, ...] = ()
     if updates is not None:
-        found = tuple(_update_variants(task, updates, evidence, notes))
+        update_variants = tuple(_update_variants(task, updates, evidence, notes))
         sweeps.append(updates.sweep(evidence.model))
     fixed = () if pushes is None else tuple(pushes.fixed())
-    more = without_known(named, (*fixed, *found))
+    more = without_known(named, (*fixed, *update_variants))
     by_name = tuple(_named(task, more, files, pushes, updates))
     is_native = updates is not None and not updates.converted
-    of_files = (*found, *fixed) if is_native else (*fixed, *found)
+    of_files = (*update_variants, *fixed) if is_native else (*fixed, *update_variants)
 
     def score(judged: JudgedTask) -> TaskScores:
         added = list(notes)

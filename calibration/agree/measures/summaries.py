@@ -107,29 +107,29 @@ def _at_fitted_patience(
 
 def _taken(
     task: JudgedTask,
-    met: pd.DataFrame,
+    positions: pd.DataFrame,
     evidence: ScoreSources,
     fitted: FittedShares,
     collection_shares: Probabilities,
 ) -> Iterator[str]:
     """Yield notes on assumptions in the place of missing tables."""
     intents = evidence.tables.get("intents")
-    told = set(fitted.estimate)
+    known_topics = set(fitted.estimate)
     if intents is not None:
-        told |= set(intents.loc[intents["probability"].notna(), "topic"])
-    untold = [topic for topic in collection_shares if topic not in told]
+        known_topics |= set(intents.loc[intents["probability"].notna(), "topic"])
+    untold = [topic for topic in collection_shares if topic not in known_topics]
     if collection_shares == uniform(collection_shares):
         yield "every intent is equally probable, as far as the tables say"
     elif untold:
         yield f"no probability of intents is given for {join_names(untold)}: there they are equally probable"
     unknown = [
         f"{intent} of {topic}"
-        for topic, intent in met[["topic", "intent"]].drop_duplicates().itertuples(index=False)
+        for topic, intent in positions[["topic", "intent"]].drop_duplicates().itertuples(index=False)
         if topic in collection_shares and intent not in collection_shares[topic]
     ]
     if unknown:
         yield f"intents without a probability count nothing: {join_names(unknown)}"
-    without = judged_summaries(task).difference(pd.MultiIndex.from_frame(met[["topic", "system"]]))
+    without = judged_summaries(task).difference(pd.MultiIndex.from_frame(positions[["topic", "system"]]))
     if len(without):
         summaries = join_names(f"{system} on {topic}" for topic, system in without)
         yield f"no positions, so a score of 0, as of summaries that meet no iUnit: {summaries}"
@@ -138,20 +138,20 @@ def _taken(
 def _positions(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> Positions:
     """Return the available positions of a task and of its ablations."""
     sources = evidence.sources.get(task.task)
-    found = {} if sources is None or sources.problems else sources.summary_positions()
+    positions = {} if sources is None or sources.problems else sources.summary_positions()
     if sources is not None and sources.problems:
         notes.append(f"{task.task}: no agreement of single layers, since {'; '.join(sources.problems)}")
     table = evidence.of_task("positions", task.task)
     if table is not None:
-        found["both"] = table
-    if found:
+        positions["both"] = table
+    if positions:
         evidence.check_systems(
-            task.task, set(found["both"]["system"]) | set(sources.systems if sources else ())
+            task.task, set(positions["both"]["system"]) | set(sources.systems if sources else ())
         )
-        _check_topics(task, found["both"], evidence)
-    if set(found) == {"both"} and sources is None:
+        _check_topics(task, positions["both"], evidence)
+    if set(positions) == {"both"} and sources is None:
         notes.append(f"{task.task}: no agreement of single layers, since no collection and runs are named")
-    return found
+    return positions
 
 
 def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: ScoreSources) -> None:

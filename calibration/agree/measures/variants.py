@@ -111,8 +111,8 @@ def name_of(measure: str, *, converted: bool) -> str:
 
 def without_known(named: Mapping[str, Measure], variants: Iterable[ScoredMeasure]) -> dict[str, Measure]:
     """Return the named measures that are not among the variants anyway."""
-    known = {one.measure.removesuffix(f" {CONVERTED_MARK}") for one in variants}
-    return {name: one for name, one in named.items() if name not in known}
+    known = {variant.measure.removesuffix(f" {CONVERTED_MARK}") for variant in variants}
+    return {name: variant for name, variant in named.items() if name not in known}
 
 
 def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataFrame:
@@ -137,15 +137,12 @@ def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataF
         topic = None if score.topic == ALL else names.find(score.topic)
         if topic is not None:
             of_metric[topic, score.run] = score.value
-    places = list(dict.fromkeys(place for of_metric in columns.values() for place in of_metric))
+    places = list(dict.fromkeys(key for of_metric in columns.values() for key in of_metric))
     index = pd.MultiIndex.from_arrays(
         [[one[part] for one in places] for part in (0, 1)], names=["topic", "system"]
     )
     return pd.DataFrame(
-        {
-            metric: [of_metric.get(place, math.nan) for place in places]
-            for metric, of_metric in columns.items()
-        },
+        {metric: [of_metric.get(key, math.nan) for key in places] for metric, of_metric in columns.items()},
         index=index,
         dtype="float64",
     )

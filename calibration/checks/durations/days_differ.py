@@ -115,9 +115,9 @@ def compare_days(exposure: CensoredDurations) -> Days | None:
         return None
     start, stop = calendar(exposure)
     watched, came = np.zeros((exposure.units, count)), np.zeros((exposure.units, count))
-    for place, edge in enumerate(edges):
+    for index, edge in enumerate(edges):
         inside = np.clip(np.minimum(stop, edge + 1) - np.maximum(start, edge), 0, None)
-        watched[:, place] = total(exposure.unit, inside, exposure.units)
+        watched[:, index] = total(exposure.unit, inside, exposure.units)
     day = np.clip(np.floor(stop[exposure.event]).astype(int) - first, 0, count - 1)
     np.add.at(came, (exposure.unit[exposure.event], day), 1)
     kept = watched.sum(axis=0) > 0

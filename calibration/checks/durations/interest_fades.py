@@ -28,23 +28,23 @@ def check_interest_fades(fit: DurationFit, exposure: CensoredDurations) -> Findi
     """Compare a falling or rising rate of coming back with a constant one."""
     if exposure.design == "count" or not is_small(exposure):
         return None
-    found = fade(exposure, fit.top)
-    if found is None:
+    fading = fade(exposure, fit.top)
+    if fading is None:
         return None
     days = compare_days(exposure)
-    gain = max(found.loglik - fit.top.top.loglik, 0.0) / (days.dispersion if days else 1.0)
+    gain = max(fading.loglik - fit.top.top.loglik, 0.0) / (days.dispersion if days else 1.0)
     p_value = float(chdtrc(1, 2 * gain))
     if p_value >= REJECTED:
         return None
     last = float(exposure.stop.max()) / exposure.day_seconds
-    how = "less and less" if found.slope > 0 else "more and more"
+    how = "less and less" if fading.slope > 0 else "more and more"
     return Finding(
-        name="interest_fades" if found.slope > 0 else "interest_grows",
+        name="interest_fades" if fading.slope > 0 else "interest_grows",
         p_value=p_value,
         explains=UNEVEN,
         gain=gain,
-        sentence=f"Workers came {how} often ({format_p(p_value)}): the mean time away is {shown_time(found.first)} on the first day and "
-        f"{shown_time(found.last)} after {last:.3g} days. One number is an average of both: say which time it is about.",
+        sentence=f"Workers came {how} often ({format_p(p_value)}): the mean time away is {shown_time(fading.first)} on the first day and "
+        f"{shown_time(fading.last)} after {last:.3g} days. One number is an average of both: say which time it is about.",
     )
 
 
@@ -78,12 +78,14 @@ def fade(exposure: CensoredDurations, top: DurationMaximum) -> Fade | None:
         watched = (np.exp(-slope * start) - np.exp(-slope * stop)) / slope * exposure.day_seconds
         seconds = np.maximum(total(exposure.unit, watched, exposure.units), MIN_SECONDS)
         scale = math.exp(float(np.log(seconds).mean()))
-        found = maximum(
+        optimum = maximum(
             WorkerTotals(events=events, seconds=seconds).in_units_of(scale), start=_start(top, scale)
         )
-        moved = found.top.loglik - float(events.sum()) * math.log(scale) - slope * of_events
+        moved = optimum.top.loglik - float(events.sum()) * math.log(scale) - slope * of_events
         return DurationMaximum(
-            mu=found.mu + math.log(scale), log_sigma=found.log_sigma, top=found.top._replace(loglik=moved)
+            mu=optimum.mu + math.log(scale),
+            log_sigma=optimum.log_sigma,
+            top=optimum.top._replace(loglik=moved),
         )
 
     try:

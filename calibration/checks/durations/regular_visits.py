@@ -164,8 +164,8 @@ def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedMo
 
     try:
         best = minimize_scalar(loss, bounds=_SHAPES, method="bounded", options={"xatol": 1e-4})
-        found = at_shape(float(best.x))
+        law = at_shape(float(best.x))
     except NotIdentifiedError:
         return None
-    point = np.array([found.mu, max(found.log_sigma, math.log(_MIN_SPREAD)), float(best.x)])
+    point = np.array([law.mu, max(law.log_sigma, math.log(_MIN_SPREAD)), float(best.x)])
     return ExtendedModel(name=WEIBULL, point=point, loglik=-float(best.fun), each=each, values=values)

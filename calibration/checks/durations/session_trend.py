@@ -24,10 +24,10 @@ def check_session_trend(fit: DurationFit, exposure: CensoredDurations) -> Findin
     """Test whether sessions keep their length over the follow."""
     if exposure.design == "window":
         return None
-    found = session_trend(exposure)
-    if found is None or found[1] >= 0.05:
+    trend = session_trend(exposure)
+    if trend is None or trend[1] >= 0.05:
         return None
-    slope, p_value = found
+    slope, p_value = trend
     last = float(exposure.start.max()) / exposure.day_seconds
     middle = float(_weighted(exposure.start, exposure) / exposure.day_seconds)
     mean = float(fit.estimates[0])

@@ -33,15 +33,15 @@ def check_short_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
     is_open = 2 * (laws.best - short.loglik) <= REJECTS
     if short.point[2] < MIN_Q or (not is_open and p_value >= REJECTED):
         return None
-    told = f"With a shorter tail of the workers' means {numbers_under(short)}, not {numbers_of(fit)}"
+    text = f"With a shorter tail of the workers' means {numbers_under(short)}, not {numbers_of(fit)}"
     return Finding(
         name="short_tails",
         p_value=p_value,
         explains=UNEVEN,
         gain=ratio / 2,
-        sentence=f"{told} ({format_p(p_value)})."
+        sentence=f"{text} ({format_p(p_value)})."
         if p_value < REJECTED
-        else f"{told}; the data leave it open.",
+        else f"{text}; the data leave it open.",
         sensitivity=listed(short, fit, explains="better" if p_value < REJECTED else "as well")
         if is_open
         else {},

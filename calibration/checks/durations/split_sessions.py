@@ -41,12 +41,14 @@ def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Findi
     excess, p_value = _excess(exposure, gap, follows_on)
     if not is_break.any() or p_value >= REJECTED or excess < MIN_SHARE * len(gap):
         return None
-    joined = join(exposure, is_break)
+    joined_sessions = join(exposure, is_break)
     try:
-        top = fit_durations(joined.totals())
+        top = fit_durations(joined_sessions.totals())
     except NotIdentifiedError:
         return None
-    intervals = DurationProfile(totals=joined.totals(), top=top, df=joined.units - 1).intervals(0.95)
+    intervals = DurationProfile(
+        totals=joined_sessions.totals(), top=top, df=joined_sessions.units - 1
+    ).intervals(0.95)
     numbers = dict(zip(fit.parameters, (top.mean, top.sd), strict=False))
     return Finding(
         name="split_sessions",

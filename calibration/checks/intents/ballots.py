@@ -23,6 +23,7 @@ def ballots_of(data: IntentBallots) -> Ballots:
     return list(_ballots(data.votes, data.counts, data.voters))
 
 
+@lru_cache(maxsize=2)
 def typical_prior(data: IntentBallots) -> tuple[float, float]:
     """Return the a and b of all rates."""
     return rates_prior(*(data.counts[name].to_numpy(np.float64) for name in ("votes", "voters"))).typical
@@ -36,8 +37,8 @@ def _ballots(
     for topic, rows in votes[votes["topic"].isin(list(intents))].groupby("topic"):
         who, worker = np.unique(voters.get_indexer(rows["worker"]), return_inverse=True)
         ticked = np.zeros((len(who), len(intents[topic])), dtype=bool)
-        place = intents[topic].get_indexer(rows["intent"])
-        ticked[worker[place >= 0], place[place >= 0]] = True
+        index = intents[topic].get_indexer(rows["intent"])
+        ticked[worker[index >= 0], index[index >= 0]] = True
         yield who, ticked
 
 
@@ -51,6 +52,6 @@ def largest_change(fewer: pd.DataFrame, more: pd.DataFrame) -> str:
     without, with_all = (
         normalised((both[f"votes{of}"] + 0.5).to_numpy(np.float64)[None], code)[0] for of in ("", "_all")
     )
-    place = int(np.abs(with_all - without).argmax())
-    row = both.iloc[place]
-    return f"intent {row['intent']} of {row['topic']}, {without[place]:.2f} instead of {with_all[place]:.2f}"
+    index = int(np.abs(with_all - without).argmax())
+    row = both.iloc[index]
+    return f"intent {row['intent']} of {row['topic']}, {without[index]:.2f} instead of {with_all[index]:.2f}"

@@ -20,6 +20,7 @@ import pandas as pd
 
 from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_laws
 from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
+from calibration.checks.intents.breadth import NUMBERS, breadth
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import (
     MAX_MINORITY_SHARE,
@@ -43,6 +44,11 @@ _ROUNDS = 2
 def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
     """Compare a share of voters who tick by lot with voters who follow others."""
     p_value, kind = random_tickers(data)
+    laws, explains, gain = breadth(data), "", 0.0
+    if (by_number := edge_p(laws.by_lot.ratio)) < p_value and laws.by_lot.kind.share <= MAX_MINORITY_SHARE:
+        p_value, kind = by_number, laws.by_lot.kind
+        explains, gain = NUMBERS, (laws.ratio + laws.by_lot.ratio) / 2
+    p_value = min(1.0, 2 * p_value)
     if kind is None or not kind.count or p_value >= REJECTED:
         return _left_open(fit, data, p_value)
     others = data.without(data.voters[kind.is_careless])
@@ -53,6 +59,8 @@ def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
     return Finding(
         name="random_ticks",
         p_value=p_value,
+        explains=explains,
+        gain=gain,
         sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({format_p(p_value)}). Largest change without "
         f"them: {largest_change(others.counts, data.counts)} with all voters.",
         sensitivity=other_laws(
@@ -145,8 +153,8 @@ def _ballot_logliks(ticked: Bools, odds: Floats) -> Floats:
     chance = np.exp(POWERS[:, None, None] * odds)  # (powers, w, intents)
     sets = np.zeros((*chance.shape[:2], odds.shape[1] + 1))
     sets[..., 0] = 1.0  # sums over all sets of k of the first intents
-    for place in range(odds.shape[1]):
-        sets[..., 1:] += chance[..., place, None] * sets[..., :-1]
+    for index in range(odds.shape[1]):
+        sets[..., 1:] += chance[..., index, None] * sets[..., :-1]
     number = ticked.sum(axis=1)
     chosen = (odds * ticked).sum(axis=1)
     return np.asarray((POWERS[:, None] * chosen - np.log(sets[:, np.arange(len(number)), number])).T)

@@ -42,26 +42,26 @@ class AnswersByChance(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def answers_by_chance(pairs: JudgedSummaries, place: ProfileMaximum) -> AnswersByChance | None:
+def answers_by_chance(pairs: JudgedSummaries, optimum: ProfileMaximum) -> AnswersByChance | None:
     """Find people who answer by chance, or return None.
 
     None without judges' names, or without a decay.
     """
     judgments = pairs.judgments
-    if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
+    if optimum.kappa == 0 or judgments is None or len(judgments.people) < 2:
         return None
     by_chance = logliks_of_preferences(judgments, np.zeros((len(pairs.topic), 1)))
-    alone, beside = fit_crowds(logliks_of_slopes(pairs, judgments, place), SLOPES, by_chance)
+    alone, beside = fit_crowds(logliks_of_slopes(pairs, judgments, optimum), SLOPES, by_chance)
     gain = max(beside.loglik - alone.loglik, 0.0)
     return AnswersByChance(beside.posterior[:, 0] > 0.5, gain, edge_p(2 * gain))
 
 
-def judges_in_earnest(pairs: JudgedSummaries, place: ProfileMaximum) -> JudgedSummaries:
+def judges_in_earnest(pairs: JudgedSummaries, optimum: ProfileMaximum) -> JudgedSummaries:
     """Return the pairs without the votes of random judges.
 
     Of people found to answer by chance.
     """
-    chance, judgments = answers_by_chance(pairs, place), pairs.judgments
+    chance, judgments = answers_by_chance(pairs, optimum), pairs.judgments
     if chance is None or judgments is None or chance.p_value >= REJECTED or not chance.people.any():
         return pairs
     return pairs.of_judgments(~chance.people[judgments.worker])

@@ -104,12 +104,12 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
     )
 
 
-def _law(pairs: JudgedSummaries, place: ProfileMaximum, form: DecayForm, nearest: float) -> OtherLaw:
+def _law(pairs: JudgedSummaries, optimum: ProfileMaximum, form: DecayForm, nearest: float) -> OtherLaw:
     """Return the nearest L under a form, with a scaled interval.
 
     Its interval is that of the form's length.
     """
-    ((low, high),) = likelihood_curve(form.profile, design(pairs, place)).intervals(0.95)
+    ((low, high),) = likelihood_curve(form.profile, design(pairs, optimum)).intervals(0.95)
     ratio = nearest / form.scale if math.isfinite(form.scale) else math.inf
     ends = (None if end is None or math.isinf(ratio) else end * ratio for end in (low, high))
     low, high = ends
@@ -166,9 +166,9 @@ def _decay_form(
 
 
 @lru_cache(maxsize=len(FORMS))
-def nearest_line(pairs: JudgedSummaries, place: ProfileMaximum, decay: Decay) -> float:
+def nearest_line(pairs: JudgedSummaries, optimum: ProfileMaximum, decay: Decay) -> float:
     """Fit the line to the expected votes of a form; return its L, maybe infinite."""
-    kappa = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, place, decay)), "linear")).kappa
+    kappa = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, optimum, decay)), "linear")).kappa
     return 1 / kappa if kappa > 0 else math.inf
 
 
@@ -192,19 +192,19 @@ def _best(profile: KappaProfile) -> ProfileMaximum:
     )
 
 
-def _log_chances(pairs: JudgedSummaries, place: ProfileMaximum, decay: Decay) -> Floats:
+def _log_chances(pairs: JudgedSummaries, optimum: ProfileMaximum, decay: Decay) -> Floats:
     """Return the log-probabilities of first, second and tie, (3, p)."""
-    difference = pairs.differences(np.array([place.kappa]), decay)[0]
-    chances = np.stack(choice_probabilities(place.slope * difference, np.asarray(place.log_tie)))
+    difference = pairs.differences(np.array([optimum.kappa]), decay)[0]
+    chances = np.stack(choice_probabilities(optimum.slope * difference, np.asarray(optimum.log_tie)))
     return np.log(np.maximum(chances, 1e-300))
 
 
-def _variance(pairs: JudgedSummaries, place: ProfileMaximum, ratio: Floats) -> float:
+def _variance(pairs: JudgedSummaries, optimum: ProfileMaximum, ratio: Floats) -> float:
     """Return the variance of the summed log ratios of the votes.
 
     Without what the fit of the linear form takes up. By topics, and never below the one of independent judgments. It is for people who are alike.
     """
-    rows = score_rows(pairs, place)
+    rows = score_rows(pairs, optimum)
     if pairs.judgments is None:
         votes = np.stack([pairs.votes.first, pairs.votes.second, pairs.votes.ties])
         each = (votes * ratio).sum(axis=0)

@@ -60,15 +60,15 @@ def _finding(fit: CalibrationResult, p_value: float, spread: PatienceSpread, exp
     )
 
 
-def chance_that_judges_alike(pairs: JudgedSummaries, place: ProfileMaximum) -> float:
+def chance_that_judges_alike(pairs: JudgedSummaries, optimum: ProfileMaximum) -> float:
     """Return p of the hypothesis that all judges have one patience."""
     judgments = pairs.judgments
     if judgments is None:
         return 1.0
-    kappa = np.array([place.kappa])
+    kappa = np.array([optimum.kappa])
     difference = pairs.differences(kappa)[0]
-    by_kappa = place.slope * pairs.difference_slopes(kappa)[0]
-    first, second, _ = choice_probabilities(place.slope * difference, np.asarray(place.log_tie))
+    by_kappa = optimum.slope * pairs.difference_slopes(kappa)[0]
+    first, second, _ = choice_probabilities(optimum.slope * difference, np.asarray(optimum.log_tie))
     variance = (first + second - (first - second) ** 2)[judgments.pair]
     mean = (pairs.votes.first - pairs.votes.second) / np.maximum(pairs.votes.total, 1)
     of, by = difference[judgments.pair], by_kappa[judgments.pair]

@@ -62,10 +62,10 @@ def finishers(steps: ContinuationCounts) -> Finishers:
 
 def steps_in_earnest(steps: ContinuationCounts) -> ContinuationCounts:
     """Return the steps without those of people who always go to the end."""
-    found = finishers(steps)
-    if found.p_value >= REJECTED or not found.people.any():
+    finisher_class = finishers(steps)
+    if finisher_class.p_value >= REJECTED or not finisher_class.people.any():
         return steps
-    return steps.of(~found.people[steps.worker])
+    return steps.of(~finisher_class.people[steps.worker])
 
 
 def check_finishers(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
@@ -73,14 +73,16 @@ def check_finishers(fit: PersistenceFit, steps: ContinuationCounts) -> Finding |
     rest = steps_in_earnest(steps)
     if rest is steps:
         return None
-    found = finishers(steps)
-    law = law_without(f"without {found.people.sum()} of {len(steps.people)} people", lambda: fit_steps(rest))
+    finisher_class = finishers(steps)
+    law = law_without(
+        f"without {finisher_class.people.sum()} of {len(steps.people)} people", lambda: fit_steps(rest)
+    )
     return Finding(
         name="always_to_the_end",
-        p_value=found.p_value,
+        p_value=finisher_class.p_value,
         explains=NOT_GEOMETRIC,
-        gain=found.gain,
-        sentence=f"{found.people.sum()} of {len(steps.people)} people always go to the end ({format_p(found.p_value)}): they are in this persistence of "
+        gain=finisher_class.gain,
+        sentence=f"{finisher_class.people.sum()} of {len(steps.people)} people always go to the end ({format_p(finisher_class.p_value)}): they are in this persistence of "
         f"{fit.estimates[0]:.3f}; {law.sentence}.",
         sensitivity=law.sensitivity(next(iter(fit.parameters))),
     )

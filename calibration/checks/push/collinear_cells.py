@@ -15,8 +15,8 @@ def check_collinear_cells(fit: PushFit, judgments: PushJudgments) -> Finding | N
     design = fit_data(judgments, judgments.difference, fit.ties).design
     inflation = variance_inflation(design[:, kept])
     high = [
-        f"{WEIGHTS[place]} ({factor:.0f})"
-        for place, factor in zip(kept, inflation, strict=True)
+        f"{WEIGHTS[column]} ({factor:.0f})"
+        for column, factor in zip(kept, inflation, strict=True)
         if factor > MAX_VIF
     ]
     if not high:

@@ -91,14 +91,14 @@ def check_form(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | N
         return None
     p_value = min(1.0, len(PLACES) * min(chances.values()))
     forms = list(_in_forms(fit, judgments))
-    best = max([fit.search.maximum.loglik, *(one.loglik for one in forms)])
-    near = [one for one in forms if one.loglik >= best - NEARLY * design_effect(fit.search)]
-    values = {one: of for one in near if (of := _values(fit, judgments, one))}
+    best = max([fit.search.maximum.loglik, *(form.loglik for form in forms)])
+    near = [form for form in forms if form.loglik >= best - NEARLY * design_effect(fit.search)]
+    values = {form: of for form in near if (of := _values(fit, judgments, form))}
     part = min(chances, key=lambda tested: chances[tested])
     if p_value >= 1 - LEVEL:
         return _left_open(p_value, values) if values else None
-    better = [one for one in values if one.part == part and one.loglik > fit.search.maximum.loglik]
-    named = max(better, key=lambda one: one.loglik, default=None)
+    better = [form for form in values if form.part == part and form.loglik > fit.search.maximum.loglik]
+    named = max(better, key=lambda form: form.loglik, default=None)
     return Finding(
         name=f"{part}_form",
         p_value=p_value,
@@ -110,7 +110,7 @@ def check_form(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | N
 
 
 def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
-    names = "; ".join(one.name for one in values)
+    names = "; ".join(form.name for form in values)
     return Finding(
         name="forms_open",
         p_value=p_value,
@@ -123,10 +123,10 @@ def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
 def _laws(values: dict[_InForm, Values], better: list[_InForm]) -> dict[str, tuple[OtherLaw, ...]]:
     """Return the parameters under other laws."""
     laws: dict[str, tuple[OtherLaw, ...]] = {}
-    for one, of in values.items():
-        explains: Literal["better", "as well"] = "better" if one in better else "as well"
+    for form, of in values.items():
+        explains: Literal["better", "as well"] = "better" if form in better else "as well"
         for name, (estimate, (low, high)) in of.items():
-            law = OtherLaw(law=one.name, estimate=estimate, low=low, high=high, explains=explains)
+            law = OtherLaw(law=form.name, estimate=estimate, low=low, high=high, explains=explains)
             laws[name] = (*laws.get(name, ()), law)
     return laws
 
@@ -138,9 +138,9 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
     """
     weights = _weights_by_place(fit)
     bent = np.zeros(len(judgments.vote))
-    for place in PLACES[part]:
-        sides = (x[:, place] for x in (judgments.left, judgments.right))
-        bent += max(weights.get(place, 0.0), 0.0) * np.subtract(*(xlogy(x, np.abs(x)) for x in sides))
+    for index in PLACES[part]:
+        sides = (x[:, index] for x in (judgments.left, judgments.right))
+        bent += max(weights.get(index, 0.0), 0.0) * np.subtract(*(xlogy(x, np.abs(x)) for x in sides))
     whole = alpha_design(judgments) if isinstance(fit, AlphaFit) else judgments.difference
     design = np.column_stack([whole[:, fit.search.kept], bent])
     if np.linalg.matrix_rank(design) < design.shape[1]:
@@ -165,7 +165,7 @@ def design_effect(search: WeightFit) -> float:
     """
     if search.raw is None:
         return 1.0
-    places = [search.kept.index(place) for place in search.told]
+    places = [search.kept.index(index) for index in search.told]
     model = np.diag(np.linalg.inv(search.maximum.information))[places]
     return float(max(1.0, (np.diag(search.raw.cov) / model).mean()))
 
@@ -175,9 +175,9 @@ def _weights_by_place(fit: PushFit | AlphaFit) -> dict[int, float]:
 
     Alpha's of non-relevant pushes stands twice.
     """
-    places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((place,) for place in range(5))
+    places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((index,) for index in range(5))
     fitted = zip(fit.search.kept, fit.search.maximum.weights.tolist(), strict=True)
-    return {place: weight for column, weight in fitted for place in places[column]}
+    return {index: weight for column, weight in fitted for index in places[column]}
 
 
 def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_InForm]:
@@ -202,14 +202,14 @@ def searched(
     return fit_identified_weights(judged, names, fit.ties, needed=needed, errors=errors)
 
 
-def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, one: _InForm) -> Values | None:
+def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, form: _InForm) -> Values | None:
     """Return the parameters in a form, or None if it identifies others."""
     again = fit_alpha_to if isinstance(fit, AlphaFit) else fit_weights_to
     with suppress(NotIdentifiedError):
-        other = again(judgments.in_form(one.form, one.part), ties=fit.ties)
+        other = again(judgments.in_form(form.form, form.part), ties=fit.ties)
         ends = other.conf_int()
         values = {name: (value, ends[name]) for name, value in other.parameters.items()}
-        if one.form == "day" and isinstance(fit, PushFit):
+        if form.form == "day" and isinstance(fit, PushFit):
             values = _shared_by_days(fit, values)
         if values.keys() == fit.parameters.keys():
             return values

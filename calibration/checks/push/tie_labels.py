@@ -1,8 +1,7 @@
 """Are ties called good where both streams are good?
 
-A logit of the label on their summed utility.
-
-Differences cannot tell where utility is 0; if the label follows the sum, it does. Labels that run against it were probably exchanged.
+The label of a tie (good or bad) is fitted by a logit on the summed utility of both streams. Differences of utility cannot show where
+utility is 0; if the label follows the sum, it does. Labels that run against the sum were probably exchanged.
 """
 
 import numpy as np
@@ -22,7 +21,7 @@ FOLLOWS = 0.05
 def check_tie_labels(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Test whether labels of ties run against utility, one-sided.
 
-    Where they follow it, say where utility is 0.
+    Where labels follow utility, the finding says where utility is 0.
     """
     tied = judgments.vote == 0
     weights = fit.search.maximum.weights

@@ -33,7 +33,7 @@ def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """
     judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     judged = replace(judged, design=with_side(judged.design))
-    names = (*(WEIGHTS[place] for place in fit.search.kept), SIDE)
+    names = (*(WEIGHTS[index] for index in fit.search.kept), SIDE)
     try:
         search = fit_identified_weights(judged, names, fit.ties)
     except NotIdentifiedError:
@@ -43,10 +43,10 @@ def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     model = ChoiceModel(
         design=judged.design, vote=judged.vote, ties=fit.ties, times=np.ones(len(judged.vote))
     )
-    place, df = len(names) - 1, judged.workers - 1
-    side = float(search.weights[place])
+    index, df = len(names) - 1, judged.workers - 1
+    side = float(search.weights[index])
     without = changes_without_each(model, search.maximum.point, judged.worker)
-    error = float(np.sqrt(jackknife_covariance(without)[place, place]))
+    error = float(np.sqrt(jackknife_covariance(without)[index, index]))
     p_value = float(2 * stdtr(df, -abs(side) / error))
     reach = float(stdtrit(df, (1 + LEVEL) / 2)) * error
     named = "left" if side > 0 else "right"
@@ -66,9 +66,9 @@ def _with_side(fit: PushFit, search: WeightFit) -> dict[str, tuple[OtherLaw, ...
     raw = search.raw
     if raw is None:
         return {}
-    found = zip(raw.names[1:], raw.ratios.tolist(), FiellerRatios(raw=raw).intervals(LEVEL), strict=True)
+    ratios = zip(raw.names[1:], raw.ratios.tolist(), FiellerRatios(raw=raw).intervals(LEVEL), strict=True)
     return {
         f"push_{name}": (OtherLaw(law="with a side", estimate=ratio, low=low, high=high, explains="better"),)
-        for name, ratio, (low, high) in found
+        for name, ratio, (low, high) in ratios
         if f"push_{name}" in fit.parameters
     }

@@ -37,10 +37,10 @@ def check_pushes_liked(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Fin
     P_E of the weights, P of alpha.
     """
     raw = fit.search.raw
-    place = 1  # P_E, or all non-relevant pushes
-    if raw is None or raw.names[place] not in {"P_E", "non-relevant pushes"} or raw.weights[place] >= 0:
+    index = 1  # P_E, or all non-relevant pushes
+    if raw is None or raw.names[index] not in {"P_E", "non-relevant pushes"} or raw.weights[index] >= 0:
         return None
-    p_value = float(stdtr(raw.df, raw.in_errors[place]))
+    p_value = float(stdtr(raw.df, raw.in_errors[index]))
     return Finding(
         name="pushes_liked",
         p_value=p_value,

@@ -78,11 +78,11 @@ class AlikeTimes:
 
 def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Compare a class of people whose times ignore length with readers alone."""
-    found = alike_times(data)
-    if found is None:
+    alike = alike_times(data)
+    if alike is None:
         return None
-    p_value = found.p_value
-    others = _without(data, found) if p_value < REJECTED else None
+    p_value = alike.p_value
+    others = _without(data, alike) if p_value < REJECTED else None
     numbers = (
         "without them there is no fit"
         if others is None
@@ -93,8 +93,8 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         name="alike_times",
         p_value=p_value,
         explains=NOT_READING,
-        gain=found.ratio / 2,
-        sentence=f"{found.kind.count} of {data.n_workers} workers take about {found.seconds:.2g} s for every item, whatever its length "
+        gain=alike.ratio / 2,
+        sentence=f"{alike.kind.count} of {data.n_workers} workers take about {alike.seconds:.2g} s for every item, whatever its length "
         f"({format_p(p_value)}); {numbers}.",
         sensitivity={}
         if others is None
@@ -102,10 +102,10 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     )
 
 
-def _without(data: TimedReads, found: AlikeTimes) -> ReadingSpeedFit | None:
+def _without(data: TimedReads, alike: AlikeTimes) -> ReadingSpeedFit | None:
     """Return the fit of everybody else, or None without one."""
     try:
-        return fit_timed_reads(data.of(~found.kind.is_careless[data.worker]))
+        return fit_timed_reads(data.of(~alike.kind.is_careless[data.worker]))
     except NotIdentifiedError:
         return None
 
@@ -157,8 +157,8 @@ class _OwnTimes:
 
 def clear_class(data: TimedReads) -> AlikeTimes | None:
     """Return the class if it explains more than chance would, else None."""
-    found = alike_times(data)
-    return found if found is not None and found.p_value < REJECTED else None
+    alike = alike_times(data)
+    return alike if alike is not None and alike.p_value < REJECTED else None
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ a slow reader. Beside it stands a class, a share pi of the workers, of whose rea
 
 while all their other reads follow that law. All nine parameters, those of readers among them, maximise one likelihood, so that the mu and sigma
 found are those of everybody's reading. Twice the gain over the best law in which all are alike, which is that of the model or has pi = 1 with
-either sign of m, is held against chi-squared with 3 degrees of freedom: pi, and two signs of m (in studies of people who are alike the .95
+either sign of m, is compared with chi-squared with 3 degrees of freedom: pi, and two signs of m (in studies of people who are alike the .95
 quantile is 2 to 4). Pauses of everybody alike need no name: the model's law has them.
 """
 
@@ -75,37 +75,40 @@ class OwnShare(NamedTuple):
 
 def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Compare people who pause, or skim, in a share of their own with people alike."""
-    found = own_share(data)
-    if found is None:
+    share_class = own_share(data)
+    if share_class is None:
         return None
-    p_value = float(chdtrc(DF, found.ratio))
-    mu, sigma = float(found.point[0]), math.exp(found.point[1])
-    people, share = expit(found.point[5:7]).tolist()
-    number, times = people * data.n_workers, math.exp(abs(found.point[7]))
-    pauses = found.point[7] > 0
+    p_value = float(chdtrc(DF, share_class.ratio))
+    mu, sigma = float(share_class.point[0]), math.exp(share_class.point[1])
+    people, share = expit(share_class.point[5:7]).tolist()
+    number, times = people * data.n_workers, math.exp(abs(share_class.point[7]))
+    is_pause = share_class.point[7] > 0
     length, cause = (
         ("as long as", "time away, or with the page in the background")
-        if pauses
+        if is_pause
         else ("less time than", "they were skimmed")
     )
     return Finding(
-        name="extra_time" if pauses else "skimmed_reads",
+        name="extra_time" if is_pause else "skimmed_reads",
         p_value=p_value,
         explains=NOT_READING,
-        gain=found.ratio / 2,
+        gain=share_class.ratio / 2,
         sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {times:.0f} times {length} reading them does "
         f"({format_p(p_value)}): {cause}. With such people in the law mu is {mu:.3g} and sigma {sigma:.3g}, without {fit.estimates[0]:.3g} and "
         f"{fit.estimates[1]:.3g}.",
-        sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),
+        sensitivity=_laws(share_class, data.n_workers, "better" if p_value < REJECTED else "as well"),
     )
 
 
-def _laws(found: OwnShare, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
+def _laws(share_class: OwnShare, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
     error = StudentT(
-        centre=found.point[:2], cov=np.diag(found.error**2), df=workers - 1, scale=(Scale.IDENTITY, Scale.LOG)
+        centre=share_class.point[:2],
+        cov=np.diag(share_class.error**2),
+        df=workers - 1,
+        scale=(Scale.IDENTITY, Scale.LOG),
     )
-    estimates = {MU: float(found.point[0]), SIGMA: math.exp(found.point[1])}
-    law = "some people pause" if found.point[7] > 0 else "some people skim"
+    estimates = {MU: float(share_class.point[0]), SIGMA: math.exp(share_class.point[1])}
+    law = "some people pause" if share_class.point[7] > 0 else "some people skim"
     return other_laws(law, explains, estimates, error.intervals(LEVEL))
 
 
@@ -120,9 +123,9 @@ def own_share(data: TimedReads) -> OwnShare | None:
         return None
     crowd = _Crowd(some, top)
     alone = crowd.readers_alone(top.p)
-    held, free = [(value, value) for value in top.p], [_ANYWHERE] * N_FREE
+    fixed_bounds, free = [(value, value) for value in top.p], [_ANYWHERE] * N_FREE
     starts = [np.concatenate([top.p, [*_START[:2], sign * _START[2], _START[3]]]) for sign in (1, -1)]
-    rough = [crowd.climbed(start, held) for start in starts]
+    rough = [crowd.climbed(start, fixed_bounds) for start in starts]
     if 2 * (max(height for _, height in rough) - alone) <= _HOPELESS:
         return None
     everybody = [crowd.climbed(start, free, everybody=True) for start in starts]
@@ -139,9 +142,9 @@ def _thinned(data: TimedReads) -> TimedReads:
     """Return some workers and reads of each, evenly chosen, of very many."""
     every = -(-data.n_workers // MAX_WORKERS)
     begins = np.searchsorted(data.worker, np.arange(data.n_workers))
-    place = np.arange(len(data.worker)) - begins[data.worker]
+    rank = np.arange(len(data.worker)) - begins[data.worker]
     step = np.maximum(1, -(-np.bincount(data.worker) // MAX_READS))[data.worker]
-    rows = (data.worker % every == 0) & (place % step == 0)
+    rows = (data.worker % every == 0) & (rank % step == 0)
     return data if rows.all() else data.of(rows)
 
 
@@ -235,15 +238,15 @@ class _Crowd:
         They are kept while p stays.
         """
         if self._at[0] != p.tobytes():
-            law, sigma, found = ReadLaw(p), math.exp(p[1]), []
+            law, sigma, laws = ReadLaw(p), math.exp(p[1]), []
             for block in self._likelihood.blocks:
                 nodes = self._likelihood.nodes[block.workers]
                 z = (nodes - p[0]) / sigma
                 prior = (
                     -0.5 * z**2 - p[1] - math.log(_ROOT_2_PI) + self._likelihood.log_step[block.workers, None]
                 )
-                found.append((block, law.of(block.x - nodes[block.worker], block.cut), z, prior))
-            self._at = (p.tobytes(), found)
+                laws.append((block, law.of(block.x - nodes[block.worker], block.cut), z, prior))
+            self._at = (p.tobytes(), laws)
         return self._at[1]
 
 

@@ -130,8 +130,8 @@ def fit_together(session: CensoredDurations) -> JointDurationFit:
         options={"ftol": 1e-12},
     )
     plain = sum(
-        float(log_likelihoods(one, optimum.mu, optimum.sigma).sum())
-        for one, optimum in zip((times, session.totals()), tops, strict=True)
+        float(log_likelihoods(totals, optimum.mu, optimum.sigma).sum())
+        for totals, optimum in zip((times, session.totals()), tops, strict=True)
     )
     model = ExtendedModel(
         name=TOGETHER,

@@ -221,16 +221,16 @@ def _midnight(times: Ints) -> int:
     return int(times.min(initial=np.iinfo(np.int64).max)) // day * day
 
 
-def _units(joined: FollowedVisits, unit: Unit) -> Indices:
-    return joined.follows.worker if unit == "worker" else np.arange(len(joined.follows), dtype=np.intp)
+def _units(followed: FollowedVisits, unit: Unit) -> Indices:
+    return followed.follows.worker if unit == "worker" else np.arange(len(followed.follows), dtype=np.intp)
 
 
-def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
+def _until(followed: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
     """Return the end of each time away, and the number of missing prompts.
 
     It ends at the visit, or at the last prompt before a visit that was prompted.
     """
-    stays = joined.stays
+    stays = followed.stays
     if not stays.prompted.any():
         return stays.start, 0
     share = float(stays.prompted.mean())
@@ -241,17 +241,17 @@ def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | Non
         )
     sent = np.full(len(stays), np.iinfo(np.int64).min)
     if prompts is not None:
-        sent = joined.last_before(prompts, "sent_at")
+        sent = followed.last_before(prompts, "sent_at")
     known = stays.prompted & (sent >= away_since)
     return np.where(known, sent, stays.start), int((stays.prompted & ~known).sum())
 
 
-def _tails(joined: FollowedVisits, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
+def _tails(followed: FollowedVisits, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
     """Return begin and end of each follow's last watched time away."""
-    follows, last = joined.follows, joined.stays.is_last
+    follows, last = followed.follows, followed.stays.is_last
     left = follows.start.copy()
-    left[joined.stays.follow[last]] = joined.stays.end[last]
+    left[followed.stays.follow[last]] = followed.stays.end[last]
     since = left.copy()
-    since[joined.stays.follow[last]] += gap
+    since[followed.stays.follow[last]] += gap
     until = np.clip(follows.last_seen, left, follows.end) if last_seen else follows.end
     return since, until

@@ -93,8 +93,8 @@ class DurationProfile:
         mean = self._ends(MeanCurve(), math.log(self.top.mean), reach)
         low, high = self._ends(SdCurve(), log_sd + self.top.sigma**2 / 2, reach)
         quantiles = (
-            self._ends(QuantileCurve(place), self.top.mu + place * self.top.sigma, reach)
-            for place in QUANTILES
+            self._ends(QuantileCurve(quantile), self.top.mu + quantile * self.top.sigma, reach)
+            for quantile in QUANTILES
         )
         return mean, (0.0 if self._drop_at_zero <= reach**2 else low, high), *quantiles
 
@@ -112,7 +112,7 @@ class DurationProfile:
         log_median = mu + np.interp(drawn, log_sigmas, spread) * rng.standard_normal(n)
         log_mean = log_median + np.exp(2 * drawn) / 2
         log_sd = log_mean + np.log(np.expm1(np.exp(2 * drawn))) / 2
-        quantiles = (log_median + place * np.exp(drawn) for place in QUANTILES)
+        quantiles = (log_median + quantile * np.exp(drawn) for quantile in QUANTILES)
         logs = np.stack([log_mean, log_sd, *quantiles], axis=1)
         return np.asarray(np.exp(np.clip(logs, -MAX_LOG, MAX_LOG)), dtype=np.float64)
 

@@ -273,10 +273,10 @@ def gamma_log_likelihoods(totals: WorkerTotals, log_rate: float, shape: float) -
     """
     n, tau = totals.events, totals.seen_by_seconds
     rest = (shape + n) * np.logaddexp(log_rate, np.log(totals.seconds))
-    found = shape * log_rate + gammaln(shape + n) - gammaln(shape) - rest
+    logliks = shape * log_rate + gammaln(shape + n) - gammaln(shape) - rest
     if tau is not None:
-        found = found - np.log(np.maximum(-np.expm1(-shape * np.log1p(tau / math.exp(log_rate))), TINY))
-    return np.asarray(found)
+        logliks = logliks - np.log(np.maximum(-np.expm1(-shape * np.log1p(tau / math.exp(log_rate))), TINY))
+    return np.asarray(logliks)
 
 
 def gamma_values(point: Floats) -> Floats:

@@ -29,9 +29,9 @@ The error of a person's log-likelihood is then below 1e-6 up to a sigma of 3.
 BLOCK = 1024
 """Number of people computed at once, whose nodes fit a processor's cache."""
 MIN_SEEN_PROBABILITY = 1e-12
-"""Smallest probability to be seen, which keeps the search finite.
+"""Floor of the probability that a person is seen, which keeps the search finite.
 
-It may pass through populations of which hardly anybody would be seen.
+The search may pass through populations of which hardly anybody would be seen.
 """
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -58,7 +58,7 @@ class Posterior(NamedTuple):
 def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Posterior:
     """Return each person's log-likelihood and posterior.
 
-    See `posterior_moments`.
+    The mathematics is that of `posterior_moments`.
     """
     rule, there = _rule(sigma), _integrand(events, seconds, mu, sigma)
     weights = there.values * rule.powers[0][:, None]
@@ -107,8 +107,8 @@ def posterior_moments(events: Floats, seconds: Floats, mu: float, sigma: float, 
 class _Integrand(NamedTuple):
     """Integrand of each person's likelihood at nodes around its mode.
 
-    z at the mode (u,), the distance of node 1 from there (u,), what the integral over z is a multiple of (k, u), and its logarithm
-    (u,).
+    Fields are z at the mode (u,), the distance of node 1 from there (u,), the integrand up to a factor (k, u), and the logarithm of
+    that factor (u,).
     """
 
     z: Floats

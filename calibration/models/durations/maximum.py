@@ -66,7 +66,7 @@ class DurationMaximum:
     @property
     def log_cov(self) -> Floats:
         """Covariance of log M, S, median and quartiles, (5, 5), by the delta method."""
-        quantiles = [[1.0, place * self.sigma] for place in QUANTILES]
+        quantiles = [[1.0, quantile * self.sigma] for quantile in QUANTILES]
         jacobian = np.vstack([log_jacobian(self.log_sigma), quantiles])
         return np.asarray(jacobian @ np.linalg.inv(-self.top.hessian) @ jacobian.T, dtype=np.float64)
 
@@ -151,15 +151,15 @@ def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
     return np.append(free_step, [0.0] * (2 - free)), promise
 
 
-def _checked(found: DurationMaximum) -> DurationMaximum:
-    if found.log_sigma >= MAX_LOG_SIGMA:
+def _checked(optimum: DurationMaximum) -> DurationMaximum:
+    if optimum.log_sigma >= MAX_LOG_SIGMA:
         raise NotIdentifiedError(
             "the workers differ beyond any log-normal distribution (its sigma would exceed 4): "
             "too few durations, or times in different units"
         )
-    if not (math.isfinite(found.top.loglik) and found.top.hessian[0, 0] < 0):
+    if not (math.isfinite(optimum.top.loglik) and optimum.top.hessian[0, 0] < 0):
         raise NotIdentifiedError("the likelihood has no top; look for impossible durations")
-    return found
+    return optimum
 
 
 def log_normal_values(mu: float, sigma: float) -> Floats:
@@ -170,7 +170,7 @@ def log_normal_values(mu: float, sigma: float) -> Floats:
     variance = min(sigma * sigma, 700.0)
     log_mean = mu + variance / 2
     log_sd = log_mean + math.log(math.expm1(variance)) / 2 if variance else -math.inf
-    return np.array([log_mean, log_sd, *(mu + place * sigma for place in QUANTILES)])
+    return np.array([log_mean, log_sd, *(mu + quantile * sigma for quantile in QUANTILES)])
 
 
 class ParameterCurve(Protocol):

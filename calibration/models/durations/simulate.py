@@ -234,14 +234,14 @@ def _sessions(
             away[follows.by_visit[going], 0] = 0.0
         answered = diary.remind_after_seconds + rng.exponential(_ANSWER_SECONDS, shape)
         prompted = (rng.random(shape) < diary.reminder_works) & (answered < away)
-        wanted = session_mean[worker][:, None] * rng.standard_exponential(shape)
+        lengths = session_mean[worker][:, None] * rng.standard_exponential(shape)
         material = np.full(shape, np.inf)
         if math.isfinite(diary.material_seconds):
             material = rng.exponential(diary.material_seconds, shape)
-        steps = np.stack([np.where(prompted, answered, away), np.minimum(wanted, material)], axis=2)
+        steps = np.stack([np.where(prompted, answered, away), np.minimum(lengths, material)], axis=2)
         times = at[going, None, None] + np.cumsum(steps.reshape(going.size, -1), axis=1).reshape(steps.shape)
         follow, start, end = np.repeat(going, _BLOCK), times[..., 0].ravel(), times[..., 1].ravel()
-        blocks.append(_Sessions(follow, start, end, (material < wanted).ravel(), prompted.ravel()))
+        blocks.append(_Sessions(follow, start, end, (material < lengths).ravel(), prompted.ravel()))
         at[going] = times[:, -1, 1]
         going = going[at[going] < follows.ended[going]]
         if len(blocks) * _BLOCK > _MAX_VISITS:

@@ -138,11 +138,11 @@ class LatenessCounts:
         asked_at = self.asked[workers].any(axis=0)
         cells = self.cells
         if cells is not None:
-            place = np.full(self.workers, -1)
-            place[workers] = np.arange(len(workers))
-            kept = place[cells.worker] >= 0
+            index = np.full(self.workers, -1)
+            index[workers] = np.arange(len(workers))
+            kept = index[cells.worker] >= 0
             cells = AnswerCells(
-                worker=place[cells.worker[kept]],
+                worker=index[cells.worker[kept]],
                 nugget=np.unique(cells.nugget[kept], return_inverse=True)[1],
                 topic=np.unique(cells.topic[kept], return_inverse=True)[1],
                 asked=cells.asked[kept][:, asked_at],
@@ -184,23 +184,23 @@ def counted(
 
     Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
     """
-    level, place = np.unique(late, return_inverse=True)
-    question_counts, yes = _tally(worker, place, useful, len(level))
+    level, level_index = np.unique(late, return_inverse=True)
+    question_counts, yes = _tally(worker, level_index, useful, len(level))
     cells = None
     if nugget is not None:
         topic = np.zeros(len(worker), np.intp) if topic is None else topic
-        cells = _cells(worker, nugget, topic, place, useful, len(level))
+        cells = _cells(worker, nugget, topic, level_index, useful, len(level))
     return LatenessCounts(level=level, asked=question_counts, useful=yes, cells=cells)
 
 
 def _cells(
-    worker: Indices, nugget: Indices, topic: Indices, place: Indices, useful: Floats, levels: int
+    worker: Indices, nugget: Indices, topic: Indices, level_index: Indices, useful: Floats, levels: int
 ) -> AnswerCells:
     couples, first, couple = np.unique(
         worker * (nugget.max() + 1) + nugget, return_index=True, return_inverse=True
     )
     by_worker, by_nugget = np.divmod(couples, nugget.max() + 1)
-    question_counts, yes = _tally(couple, place, useful, levels)
+    question_counts, yes = _tally(couple, level_index, useful, levels)
     return AnswerCells(
         worker=by_worker,
         nugget=np.unique(by_nugget, return_inverse=True)[1],
@@ -210,10 +210,10 @@ def _cells(
     )
 
 
-def _tally(cluster: Indices, place: Indices, useful: Floats, levels: int) -> tuple[Floats, Floats]:
+def _tally(cluster: Indices, level_index: Indices, useful: Floats, levels: int) -> tuple[Floats, Floats]:
     """Return the questions and the yeses of each cluster at each level."""
     question_counts = np.zeros((cluster.max() + 1, levels))
     yes = np.zeros_like(question_counts)
-    np.add.at(question_counts, (cluster, place), 1.0)
-    np.add.at(yes, (cluster, place), useful)
+    np.add.at(question_counts, (cluster, level_index), 1.0)
+    np.add.at(yes, (cluster, level_index), useful)
     return question_counts, yes

@@ -56,9 +56,9 @@ class LatenessFit(CalibrationResult):
         level = rng.choice(counts.level, size=n, p=counts.total_asked / counts.total_asked.sum())
         rows = pd.DataFrame(
             {
-                "worker": [f"W{place % counts.workers}" for place in range(n)],
+                "worker": [f"W{index % counts.workers}" for index in range(n)],
                 "topic": "E000",
-                "nugget": [f"N{place}" for place in range(n)],
+                "nugget": [f"N{index}" for index in range(n)],
                 "visits_late": level.astype(np.int64),
                 "useful": rng.random(n) < useful_probabilities(decay, p0, level),
             }

@@ -194,15 +194,15 @@ def summary_pairs(
         If no pair has positions.
     """
     by_task = positions["task"].notna().all() if "task" in positions else False
-    place = ["task"] if by_task else []
-    known = _known(votes, positions, place)
+    task_key = ["task"] if by_task else []
+    known = _known(votes, positions, task_key)
     if not known.any():
         raise NotIdentifiedError("no judged pair has positions of both its summaries")
     kept = votes[known].reset_index(drop=True)
     topics = sorted(kept["topic"].unique())
-    keys = [*place, "topic", "system"]
+    keys = [*task_key, "topic", "system"]
     firsts, seconds = (
-        kept[[*place, "topic", side]].set_axis(keys, axis="columns") for side in ("system_a", "system_b")
+        kept[[*task_key, "topic", side]].set_axis(keys, axis="columns") for side in ("system_a", "system_b")
     )
     index = pd.MultiIndex.from_frame(pd.concat([firsts, seconds]).drop_duplicates())
     return JudgedSummaries(
@@ -233,15 +233,15 @@ def _judgments(pairs: pd.DataFrame, judged: pd.DataFrame) -> Judgments:
     return Judgments(people=tuple(people), worker=worker, pair=place[place >= 0], lead=lead)
 
 
-def _known(votes: pd.DataFrame, positions: pd.DataFrame, place: list[str]) -> Bools:
+def _known(votes: pd.DataFrame, positions: pd.DataFrame, task_key: list[str]) -> Bools:
     """Return which pairs have positions.
 
     Of their topic, and of both systems in any topic.
     """
-    known = _within(votes[[*place, "topic"]], positions[[*place, "topic"]])
+    known = _within(votes[[*task_key, "topic"]], positions[[*task_key, "topic"]])
     for side in ("system_a", "system_b"):
-        systems = votes[[*place, side]].set_axis([*place, "system"], axis="columns")
-        known &= _within(systems, positions[[*place, "system"]])
+        systems = votes[[*task_key, side]].set_axis([*task_key, "system"], axis="columns")
+        known &= _within(systems, positions[[*task_key, "system"]])
     return known
 
 
@@ -279,14 +279,17 @@ def given_probabilities(
     positions : DataFrame
         For the topics, and for their intents where nothing else names them.
     """
-    met = positions.groupby("topic")["intent"].unique()
-    found = {str(topic): dict.fromkeys(map(str, names), 1 / len(names)) for topic, names in met.items()}
+    intents_of_topic = positions.groupby("topic")["intent"].unique()
+    shares = {
+        str(topic): dict.fromkeys(map(str, names), 1 / len(names))
+        for topic, names in intents_of_topic.items()
+    }
     if intents is not None:
-        offered = intents[intents["topic"].isin(list(found))]
+        offered = intents[intents["topic"].isin(list(shares))]
         for topic, rows in offered.groupby("topic"):
-            found[str(topic)] = dict.fromkeys(rows["intent"].tolist(), 1 / len(rows))
-    found |= {topic: dict(fallback[topic]) for topic in found if topic in fallback}
+            shares[str(topic)] = dict.fromkeys(rows["intent"].tolist(), 1 / len(rows))
+    shares |= {topic: dict(fallback[topic]) for topic in shares if topic in fallback}
     if intents is not None:
         for topic, rows in offered[offered["probability"].notna()].groupby("topic"):
-            found[str(topic)] = dict(zip(rows["intent"], rows["probability"], strict=True))
-    return found
+            shares[str(topic)] = dict(zip(rows["intent"], rows["probability"], strict=True))
+    return shares

@@ -91,11 +91,11 @@ class KappaProfile:
     def with_points(self, other: "KappaProfile") -> "KappaProfile":
         """Return the union of two profiles in order of kappa, each kappa once."""
         kappa, first = np.unique(np.concatenate([self.kappa, other.kappa]), return_index=True)
-        joined = {
+        columns = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])[first]
             for name in ("slope", "log_tie", "loglik")
         }
-        return KappaProfile(kappa=kappa, **joined)
+        return KappaProfile(kappa=kappa, **columns)
 
 
 def profile_at(

@@ -113,14 +113,14 @@ def _trail(
 
     First layer, then the links.
     """
-    end, met = 0, set()
+    end, read_iunits = 0, set()
     items = list(first)
     for link, inner in second.items():
         items += [-1, *(inner if link == intent else [])]
     for item in items:
         end += _LINK_CHARS if item < 0 else int(chars[item])
-        if item >= 0 and item not in met:
-            met.add(item)
+        if item >= 0 and item not in read_iunits:
+            read_iunits.add(item)
             yield item, end
 
 
@@ -218,9 +218,9 @@ def simulate_preferences(
     """
     m = _worth(positions, probabilities, np.array([judges.patience_chars]), judges.decay)
     liking = rng.normal(0, judges.unexplained_sd, len(m))
-    place = pd.Series(range(len(m)), index=m.index)
+    index = pd.Series(range(len(m)), index=m.index)
     pairs = [pair for _, of in m.groupby(level="topic", sort=False) for pair in combinations(of.index, 2)]
-    one, other = (place.loc[[pair[side] for pair in pairs]].to_numpy() for side in (0, 1))
+    one, other = (index.loc[[pair[side] for pair in pairs]].to_numpy() for side in (0, 1))
     each = judges.per_topic if judges.people is None else judges.people
     topic, topics = pd.factorize(np.tile([first[-2] for first, _ in pairs], each))
     judge = np.repeat(np.arange(each), len(pairs))
@@ -291,7 +291,7 @@ def _judgments(
     choice = np.where(
         votes == 2, np.where(good, "equally_good", "equally_bad"), np.where(sides == 0, "left", "right")
     )
-    one, other = (np.array([pair[side][-1] for pair in pairs], dtype=object) for side in (0, 1))
+    first, second = (np.array([pair[side][-1] for pair in pairs], dtype=object) for side in (0, 1))
     topic = np.array([pair[0][-2] for pair in pairs], dtype=object)
     rows = pd.DataFrame(
         {
@@ -299,9 +299,9 @@ def _judgments(
             "worker": [f"W{number}" for number in judge],
             "task": "summaries",
             "topic": topic,
-            "pair": topic + "/" + one + "/" + other,
-            "system_left": np.where(swapped, other, one),
-            "system_right": np.where(swapped, one, other),
+            "pair": topic + "/" + first + "/" + second,
+            "system_left": np.where(swapped, second, first),
+            "system_right": np.where(swapped, first, second),
             "choice": choice,
         }
     )

@@ -70,14 +70,14 @@ class PatienceSpread:
 
 
 @lru_cache(maxsize=2)
-def spread_from_preferences(pairs: JudgedSummaries, place: ProfileMaximum) -> PatienceSpread | None:
+def spread_from_preferences(pairs: JudgedSummaries, optimum: ProfileMaximum) -> PatienceSpread | None:
     """Fit a log-normal patience over judges, by quadrature over their slopes.
 
     Parameters
     ----------
     pairs : JudgedSummaries
         What was judged.
-    place : ProfileMaximum
+    optimum : ProfileMaximum
         Where the likelihood of one patience for all is highest.
 
     Returns
@@ -86,15 +86,15 @@ def spread_from_preferences(pairs: JudgedSummaries, place: ProfileMaximum) -> Pa
         None where nobody knows who judged, there is one person, or no decay.
     """
     judgments = pairs.judgments
-    if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
+    if optimum.kappa == 0 or judgments is None or len(judgments.people) < 2:
         return None
-    slopes = fit_crowd(logliks_of_slopes(pairs, judgments, place), SLOPES)
+    slopes = fit_crowd(logliks_of_slopes(pairs, judgments, optimum), SLOPES)
     nodes, weights = roots_hermitenorm(_NODES)
-    patience = np.exp(PATIENCES) / place.kappa
-    whole = pairs.differences(np.array([place.kappa]))[0]
+    patience = np.exp(PATIENCES) / optimum.kappa
+    whole = pairs.differences(np.array([optimum.kappa]))[0]
     own = pairs.differences(1 / patience)
-    scale = place.slope * _size(whole, pairs) / np.array([_size(row, pairs) for row in own])
-    offset = _beyond_m(pairs, place)
+    scale = optimum.slope * _size(whole, pairs) / np.array([_size(row, pairs) for row in own])
+    offset = _beyond_m(pairs, optimum)
     tables = [
         logliks_of_preferences(
             judgments, (own * (scale * math.exp(slopes.centre + slopes.spread * node))[:, None]).T + offset
@@ -133,11 +133,11 @@ def _spread(crowd: FittedPopulation, people: int, rows: int) -> PatienceSpread:
     )
 
 
-def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, place: ProfileMaximum) -> Floats:
+def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, optimum: ProfileMaximum) -> Floats:
     """Return each person's log-likelihood of preferences at `SLOPES`, (people, g)."""
-    difference = pairs.differences(np.array([place.kappa]))[0]
+    difference = pairs.differences(np.array([optimum.kappa]))[0]
     return logliks_of_preferences(
-        judgments, np.outer(place.slope * difference, np.exp(SLOPES)) + _beyond_m(pairs, place)
+        judgments, np.outer(optimum.slope * difference, np.exp(SLOPES)) + _beyond_m(pairs, optimum)
     )
 
 
@@ -154,12 +154,12 @@ def logliks_of_preferences(judgments: Judgments, log_odds: Floats) -> Floats:
     return np.asarray(lead @ half - decided @ np.logaddexp(half, -half))
 
 
-def _beyond_m(pairs: JudgedSummaries, place: ProfileMaximum) -> Floats:
+def _beyond_m(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Floats:
     """Return what the judges of each pair agree on beyond M, in log odds, (p, 1).
 
     A step of Newton's method on each pair, shrunk by the variance over pairs that Pearson's residuals leave.
     """
-    log_odds = place.slope * pairs.differences(np.array([place.kappa]))[0]
+    log_odds = optimum.slope * pairs.differences(np.array([optimum.kappa]))[0]
     decided = pairs.votes.first + pairs.votes.second
     lead = np.tanh(log_odds / 2)
     score = (pairs.votes.first - pairs.votes.second - decided * lead) / 2

@@ -107,7 +107,7 @@ class Stops:
         """Select rows, with the people who made them."""
         kept, worker = np.unique(self.worker[used], return_inverse=True)
         named = {name: getattr(self, name)[used] for name in ("low", "high", "stopped", "length")}
-        people = tuple(self.people[place] for place in kept)
+        people = tuple(self.people[index] for index in kept)
         text = np.unique(self.text[used], return_inverse=True)[1]
         return replace(self, people=people, worker=worker, text=text, **named)
 
@@ -290,11 +290,11 @@ def simulated_stops(text_chars: Floats, patience: float, rng: np.random.Generato
     read, reached_end = drawn_stops(text_chars, patience, rng)
     ends = np.sort(read[reached_end])
     stops = np.sort(read[~reached_end])
-    place = np.searchsorted(stops, ends, side="right") + np.arange(len(ends))
+    index = np.searchsorted(stops, ends, side="right") + np.arange(len(ends))
     stopped = np.ones(len(read), dtype=bool)
-    stopped[place] = False
+    stopped[index] = False
     ascending = np.empty(len(read))
-    ascending[stopped], ascending[place] = stops, ends
+    ascending[stopped], ascending[index] = stops, ends
     return ascending, stopped
 
 

@@ -122,22 +122,24 @@ def fit_push_alpha(
 def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> AlphaFit:
     """Fit alpha to given judgments; otherwise as `fit_push_alpha`."""
     judged = fit_data(judgments, alpha_design(judgments), ties)
-    found = fit_identified_weights(judged, NAMES, ties, needed=2)
-    w_g, w_p = found.weights[:2].tolist()
+    weight_fit = fit_identified_weights(judged, NAMES, ties, needed=2)
+    w_g, w_p = weight_fit.weights[:2].tolist()
     return AlphaFit(
         parameters=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),
         unit=PARAMETERS[NAME],
         method=f"gain against all non-relevant pushes, ties: {ties}",
-        uncertainty=MappingProxyType({} if found.raw is None else {"fieller": fieller_of_alpha(found.raw)}),
-        loglik=found.maximum.loglik,
-        n_free=len(found.maximum.point),
+        uncertainty=MappingProxyType(
+            {} if weight_fit.raw is None else {"fieller": fieller_of_alpha(weight_fit.raw)}
+        ),
+        loglik=weight_fit.maximum.loglik,
+        n_free=len(weight_fit.maximum.point),
         n_workers=judged.workers,
         n_rows=len(judged.vote),
         details=MappingProxyType(
             {"gain_log_odds": w_g, "nonrelevant_log_odds": w_p, "topics": judged.topics}
         ),
         diagnostics=(*facts_of(judgments, judged), *_on_edge(w_p)),
-        search=found,
+        search=weight_fit,
         ties=ties,
     )
 

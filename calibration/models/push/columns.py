@@ -51,22 +51,24 @@ def identified(design: Floats, names: tuple[str, ...]) -> FittedColumns:
     scaled = np.divide(design, length, out=np.zeros_like(design), where=length > 0)
     kept: list[int] = []
     unclear: dict[int, str] = {}
-    for place, name in enumerate(names):
-        if length[place] == 0:
+    for column, name in enumerate(names):
+        if length[column] == 0:
             cell = f" ({_cell(name)})" if _cell(name) else ""
-            unclear[place] = f"no judged pair differs in what {name} weighs{cell}"
+            unclear[column] = f"no judged pair differs in what {name} weighs{cell}"
             continue
-        if _rank(scaled[:, [*kept, place]]) > len(kept):
-            kept.append(place)
+        if _rank(scaled[:, [*kept, column]]) > len(kept):
+            kept.append(column)
             continue
-        share = np.linalg.lstsq(scaled[:, kept], scaled[:, place], rcond=None)[0]
+        share = np.linalg.lstsq(scaled[:, kept], scaled[:, column], rcond=None)[0]
         # x_place = sum of share_j x_j, so that w_j + share_j w_place is what can be told
-        parts = {known: part * length[place] / length[known] for known, part in zip(kept, share, strict=True)}
-        tied = {
-            known: part for known, part in parts.items() if abs(part) * length[known] > 1e-6 * length[place]
+        parts = {
+            known: part * length[column] / length[known] for known, part in zip(kept, share, strict=True)
         }
-        reason = _combination(names, place, tied)
-        unclear |= dict.fromkeys([*tied, place], reason)
+        tied = {
+            known: part for known, part in parts.items() if abs(part) * length[known] > 1e-6 * length[column]
+        }
+        reason = _combination(names, column, tied)
+        unclear |= dict.fromkeys([*tied, column], reason)
     return FittedColumns(kept=tuple(kept), unclear=unclear)
 
 
@@ -79,8 +81,8 @@ def _rank(scaled: Floats) -> int:
     return int((values > MIN_SINGULAR_VALUE * values[0]).sum())
 
 
-def _combination(names: tuple[str, ...], place: int, tied: dict[int, float]) -> str:
-    sums = [_sum(names[kept], part, names[place]) for kept, part in tied.items()]
+def _combination(names: tuple[str, ...], column: int, tied: dict[int, float]) -> str:
+    sums = [_sum(names[kept], part, names[column]) for kept, part in tied.items()]
     return f"only {' and '.join(sums)} can be told, because these cells change together in every judged pair"
 
 

@@ -214,8 +214,8 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
 
     Cells that name task and pair go before those that leave either open.
     """
-    wanted = [*CELL_SIGNS, "days"]
-    found = pd.DataFrame(np.nan, index=rows.index, columns=wanted)
+    cell_columns = [*CELL_SIGNS, "days"]
+    stream_cells = pd.DataFrame(np.nan, index=rows.index, columns=cell_columns)
     keyed = rows.assign(system=rows[f"system_{side}"])
     for keys in (["task", "pair"], ["task"], ["pair"], []):
         of_kind = cells[
@@ -223,9 +223,9 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
         ]
         if len(of_kind):
             on = [*keys, "topic", "system"]
-            joined = keyed[on].merge(of_kind[[*on, *wanted]], on=on, how="left").set_axis(rows.index)
-            found = found.mask(found["gain"].isna(), joined[wanted])
-    return found
+            merged = keyed[on].merge(of_kind[[*on, *cell_columns]], on=on, how="left").set_axis(rows.index)
+            stream_cells = stream_cells.mask(stream_cells["gain"].isna(), merged[cell_columns])
+    return stream_cells
 
 
 def _signed(cells: pd.DataFrame) -> Floats:

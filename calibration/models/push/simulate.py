@@ -97,7 +97,7 @@ def simulate_push_cells(
     """
     cells = _drawn_cells(topics, rng, systems=systems, days=days, silent_share=silent_share)
     topic, couple = np.divmod(np.arange(topics * len(_couples(systems))), len(_couples(systems)))
-    pair = np.array([f"S{one}/S{two}" for one, two in _couples(systems)])[couple]
+    pair = np.array([f"S{first}/S{second}" for first, second in _couples(systems)])[couple]
     names = np.char.add("MB", np.char.zfill(topic.astype(str), 3))
     system = _couples(systems)[couple]
     rows = {
@@ -232,7 +232,7 @@ def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random
     liking = rng.normal(0, judges.unexplained_sd, stream.max() + 1)[stream]
     places = (swapped.astype(np.intp), (~swapped).astype(np.intp))
     left, right = (
-        judges.sharpness * (x[pair, place] * own).sum(axis=1) + liking[pair, place] for place in places
+        judges.sharpness * (x[pair, index] * own).sum(axis=1) + liking[pair, index] for index in places
     )
     vote = _votes(left - right + judges.left_bias, judges, rng)
     good = rng.random(n) < expit(judges.label_slope * (left + right) / judges.sharpness)

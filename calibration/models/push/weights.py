@@ -196,14 +196,14 @@ class FiellerRatios:
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return the interval of each ratio."""
         t = self.raw.t(level)
-        return tuple(self._interval(place, t) for place in range(1, len(self.raw.weights)))
+        return tuple(self._interval(column, t) for column in range(1, len(self.raw.weights)))
 
-    def _interval(self, place: int, t: float) -> Interval:
-        g, w = self.raw.weights[0], self.raw.weights[place]
+    def _interval(self, column: int, t: float) -> Interval:
+        g, w = self.raw.weights[0], self.raw.weights[column]
         v = self.raw.cov
         a = g**2 - t**2 * v[0, 0]
-        half_b = g * w - t**2 * v[0, place]
-        c = w**2 - t**2 * v[place, place]
+        half_b = g * w - t**2 * v[0, column]
+        c = w**2 - t**2 * v[column, column]
         inside = half_b**2 - a * c
         if inside <= 0:
             return None, None
@@ -285,32 +285,32 @@ def fit_identified_weights(
     endless = separated_columns(maximum, judged.design[:, kept])
     unclear = columns.unclear | {
         kept[
-            place
-        ]: f"every vote follows what {names[kept[place]]} weighs, so that no finite weight explains them best"
-        for place in endless
+            column
+        ]: f"every vote follows what {names[kept[column]]} weighs, so that no finite weight explains them best"
+        for column in endless
     }
     _need(unclear, needed)
     _need_gain(float(maximum.weights[0]))
-    told = tuple(place for place in kept if place not in unclear)
-    places = [kept.index(place) for place in told]
-    found = WeightFit(
-        names=tuple(names[place] for place in told),
+    identified_columns = tuple(column for column in kept if column not in unclear)
+    places = [kept.index(column) for column in identified_columns]
+    weight_fit = WeightFit(
+        names=tuple(names[column] for column in identified_columns),
         weights=maximum.weights[places],
         raw=None,
         kept=tuple(kept),
-        told=told,
+        told=identified_columns,
         unclear=unclear,
         maximum=maximum,
     )
     if not errors or not judged.has_clusters:
-        return found
-    return replace(found, raw=_with_errors(judged, found, places, ties))
+        return weight_fit
+    return replace(weight_fit, raw=_with_errors(judged, weight_fit, places, ties))
 
 
 def _need(unclear: dict[int, str], needed: int) -> None:
-    for place in range(needed):
-        if place in unclear:
-            raise NotIdentifiedError(unclear[place])
+    for column in range(needed):
+        if column in unclear:
+            raise NotIdentifiedError(unclear[column])
 
 
 def _need_gain(gain: float) -> None:
@@ -322,14 +322,14 @@ def _need_gain(gain: float) -> None:
         )
 
 
-def _with_errors(judged: FitData, found: WeightFit, places: list[int], ties: Ties) -> RawWeights:
+def _with_errors(judged: FitData, weight_fit: WeightFit, places: list[int], ties: Ties) -> RawWeights:
     model = ChoiceModel(
-        design=judged.design[:, found.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
+        design=judged.design[:, weight_fit.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
     )
-    cov = crossed_covariance(model, found.maximum.point, judged.worker, judged.topic)
+    cov = crossed_covariance(model, weight_fit.maximum.point, judged.worker, judged.topic)
     return RawWeights(
-        names=found.names,
-        weights=found.weights,
+        names=weight_fit.names,
+        weights=weight_fit.weights,
         cov=cov[np.ix_(places, places)],
         df=min(judged.workers, judged.topics) - 1,
     )
@@ -382,11 +382,11 @@ def silent_days(raw: RawWeights | None) -> SilentDays | None:
     """Return the answer on silent days, or None if S_0 is not identified."""
     if raw is None or "S_0" not in raw.names:
         return None
-    place = raw.names.index("S_0")
+    column = raw.names.index("S_0")
     return SilentDays(
-        ratio=float(raw.ratios[place - 1]),
-        interval=FiellerRatios(raw=raw).intervals(1 - SILENT_LEVEL)[place - 1],
-        p_value=float(stdtr(raw.df, -raw.in_errors[place])),
+        ratio=float(raw.ratios[column - 1]),
+        interval=FiellerRatios(raw=raw).intervals(1 - SILENT_LEVEL)[column - 1],
+        p_value=float(stdtr(raw.df, -raw.in_errors[column])),
     )
 
 
@@ -427,10 +427,10 @@ class PushFit(CalibrationResult):
         shown = [0.0, 1.0, *self.parameters.values()]
         beside = (max(shown) - min(shown)) / 20
         left, right = min([min(shown) - beside, *finite]) - 0.1, max([max(shown) + beside, *finite]) + 0.1
-        for place, (low, high) in enumerate(intervals):
+        for index, (low, high) in enumerate(intervals):
             style = "--" if None in {low, high} else "-"
             ends = [left if low is None else low, right if high is None else high]
-            ax.plot(ends, [place, place], color="black", linestyle=style)
+            ax.plot(ends, [index, index], color="black", linestyle=style)
         ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
         ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
         ax.set_xlabel(f"weight relative to gain ({shown_level(level)} interval, dashed: open)")
@@ -492,22 +492,24 @@ def fit_push_weights(
 def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
     """Fit the weights to given judgments; otherwise as `fit_push_weights`."""
     judged = fit_data(judgments, judgments.difference, ties)
-    found = fit_identified_weights(judged, WEIGHTS, ties)
-    if found.told == (0,):
-        raise NotIdentifiedError("; ".join(dict.fromkeys(found.unclear.values())))
+    weight_fit = fit_identified_weights(judged, WEIGHTS, ties)
+    if weight_fit.told == (0,):
+        raise NotIdentifiedError("; ".join(dict.fromkeys(weight_fit.unclear.values())))
     return PushFit(
-        parameters=MappingProxyType(_relative(found)),
+        parameters=MappingProxyType(_relative(weight_fit)),
         unit=PARAMETERS["push_P_E"],
         method=_METHODS[ties],
-        uncertainty=MappingProxyType({} if found.raw is None else {"fieller": FiellerRatios(raw=found.raw)}),
-        loglik=found.maximum.loglik,
-        n_free=len(found.maximum.point),
+        uncertainty=MappingProxyType(
+            {} if weight_fit.raw is None else {"fieller": FiellerRatios(raw=weight_fit.raw)}
+        ),
+        loglik=weight_fit.maximum.loglik,
+        n_free=len(weight_fit.maximum.point),
         n_workers=judged.workers,
         n_rows=len(judged.vote),
-        details=MappingProxyType(_details(judged, found)),
-        diagnostics=(*facts_of(judgments, judged), *_on_silent_days(judgments, found)),
-        skipped=_skipped(found.unclear),
-        search=found,
+        details=MappingProxyType(_details(judged, weight_fit)),
+        diagnostics=(*facts_of(judgments, judged), *_on_silent_days(judgments, weight_fit)),
+        skipped=_skipped(weight_fit.unclear),
+        search=weight_fit,
         ties=ties,
         votes=pair_votes_of(judgments),
     )
@@ -525,8 +527,8 @@ def facts_of(judgments: PushJudgments, judged: FitData) -> Iterator[Diagnostic]:
             )
 
 
-def _on_silent_days(judgments: PushJudgments, found: WeightFit) -> Iterator[Diagnostic]:
-    silent = silent_days(found.raw)
+def _on_silent_days(judgments: PushJudgments, weight_fit: WeightFit) -> Iterator[Diagnostic]:
+    silent = silent_days(weight_fit.raw)
     if silent is None:
         return
     yield info("silent_days", silent.sentence)
@@ -538,28 +540,30 @@ def _on_silent_days(judgments: PushJudgments, found: WeightFit) -> Iterator[Diag
         )
 
 
-def _relative(found: WeightFit) -> dict[str, float]:
-    ratios = found.weights[1:] / found.weights[0]
-    return {f"push_{name}": ratio for name, ratio in zip(found.names[1:], ratios.tolist(), strict=True)}
+def _relative(weight_fit: WeightFit) -> dict[str, float]:
+    ratios = weight_fit.weights[1:] / weight_fit.weights[0]
+    return {f"push_{name}": ratio for name, ratio in zip(weight_fit.names[1:], ratios.tolist(), strict=True)}
 
 
 def _skipped(unclear: dict[int, str]) -> tuple[SkippedParameters, ...]:
     """Return the weights that are not identified, grouped by reason."""
-    reasons = dict.fromkeys(unclear[place] for place in sorted(unclear))
+    reasons = dict.fromkeys(unclear[column] for column in sorted(unclear))
     return tuple(
         SkippedParameters(
-            names=tuple(f"push_{WEIGHTS[place]}" for place in sorted(unclear) if unclear[place] == reason),
+            names=tuple(f"push_{WEIGHTS[column]}" for column in sorted(unclear) if unclear[column] == reason),
             reason=reason,
         )
         for reason in reasons
     )
 
 
-def _details(judged: FitData, found: WeightFit) -> dict[str, float]:
-    inflation = variance_inflation(judged.design[:, found.kept])
+def _details(judged: FitData, weight_fit: WeightFit) -> dict[str, float]:
+    inflation = variance_inflation(judged.design[:, weight_fit.kept])
     details = {"topics": float(judged.topics), "ties": float((judged.vote == 0).sum())}
-    details |= {f"{name}_log_odds": w for name, w in zip(found.names, found.weights.tolist(), strict=True)}
-    if found.maximum.tie is not None:
-        details["tie_parameter"] = found.maximum.tie
-    kept = [WEIGHTS[place] for place in found.kept]
+    details |= {
+        f"{name}_log_odds": w for name, w in zip(weight_fit.names, weight_fit.weights.tolist(), strict=True)
+    }
+    if weight_fit.maximum.tie is not None:
+        details["tie_parameter"] = weight_fit.maximum.tie
+    kept = [WEIGHTS[column] for column in weight_fit.kept]
     return details | {f"vif_{name}": v for name, v in zip(kept, inflation.tolist(), strict=True)}

@@ -134,13 +134,13 @@ class ReadingSpeedFit(CalibrationResult):
         drawn = min(studies, max(MIN_STUDIES, MAX_ROWS // int((complete + cut_reads).sum())))
         reads = np.tile(complete + cut_reads, drawn)
         worker = np.repeat(np.arange(len(reads)), reads)
-        place = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
-        cut = place >= np.tile(complete, drawn)[worker]
+        rank = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
+        cut = rank >= np.tile(complete, drawn)[worker]
         law = np.searchsorted(np.cumsum(self._shares())[:3], rng.random(len(worker)), side="right")
         speed = OFFSETS[law] + self._spreads()[law] * rng.normal(size=len(worker))
         seen = np.where(cut, speed - np.log(rng.uniform(size=len(worker))), speed) if cut.any() else speed
         apart = worker_medians(
-            TimedReads(worker=worker, log_speed=seen, cut=cut, log_length=speed, item=place)
+            TimedReads(worker=worker, log_speed=seen, cut=cut, log_length=speed, item=rank)
         )
         own = rng.normal(mu, sigma, (studies, len(complete)))
         own += apart.reshape(drawn, -1)[np.arange(studies) % drawn]

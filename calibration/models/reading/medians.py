@@ -173,8 +173,8 @@ def normal_population(
 
     start = math.log(math.sqrt(max(spread**2 - float(variances.mean()), 0.04 * spread**2)))
     bounds = [(math.log(_MIN_SHARE * spread), math.log(10 * spread))]
-    found = minimize(loss, [start], method="L-BFGS-B", bounds=bounds)
-    sigma = math.exp(float(found.x[0]))
+    minimum = minimize(loss, [start], method="L-BFGS-B", bounds=bounds)
+    sigma = math.exp(float(minimum.x[0]))
     mu, total = _mean_and_variance(y, variances, weights, sigma)
     return mu, sigma, -_deviance(y, mu, weights, total) / 2
 

@@ -34,7 +34,7 @@ The worker's posterior has longer tails than a normal one.
 NODES_OF_MANY, REACH_OF_MANY = 17, 6.5
 """Number of nodes and their half-width for a worker with many reads.
 
-As dense as needed, and what lies further out is less than a millionth.
+The nodes are as dense as needed, and what lies outside them is less than a millionth.
 """
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 1200
@@ -113,7 +113,7 @@ class _Rows(NamedTuple):
 class MixtureLikelihood:
     """Marginal likelihood of the mixture, one term a worker.
 
-    Of (mu, log sigma, log tau, a_idle, a_skimmed).
+    Its parameters are (mu, log sigma, log tau, a_idle, a_skimmed).
 
     The shares of read, idle and skimmed are (1 - 0.002) exp(0, a_idle, a_skimmed) / sum.
 
@@ -137,7 +137,7 @@ class MixtureLikelihood:
     def around_medians(cls, data: TimedReads, start: MedianFit, *, many: bool = False) -> "MixtureLikelihood":
         """Place the nodes around the workers' medians.
 
-        Those of workers without a median around mu; ``many``: of very many reads.
+        Nodes of workers without a median stand around mu; ``many`` says that there are very many reads.
         """
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
@@ -387,8 +387,8 @@ def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> Mix
         "hess_inv0": (inverse + inverse.T) / 2,
         "gtol": slope_left * math.sqrt(likelihood.n_reads),
     }
-    found = minimize(loss, start, jac=True, method="BFGS", options=options)
-    p = np.asarray(found.x, dtype=np.float64)
+    minimum = minimize(loss, start, jac=True, method="BFGS", options=options)
+    p = np.asarray(minimum.x, dtype=np.float64)
     known_there = known.get(p.tobytes())
     return MixtureMaximum(likelihood, p, *known_there) if known_there else _at(likelihood, p)
 

@@ -1,4 +1,4 @@
-"""Commands `prefcal plan agreement` and `difference`: sizes of a study of measures."""
+"""Commands `prefcal plan agreement` and `difference`: studies of measures."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

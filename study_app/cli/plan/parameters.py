@@ -1,4 +1,4 @@
-"""Commands `prefcal plan patience`, `away` and `silence`: sizes of a study of a parameter.
+"""Commands `prefcal plan patience`, `away` and `silence`: studies of parameters.
 
 patience: L of the U- and M-measure, from preferences. away: how long people stay away. silence: whether a silent day without pushes is
 worth something.

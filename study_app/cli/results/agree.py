@@ -51,6 +51,11 @@ class AgreeOptions:
     scores: str | None = option(
         metavar="FILE", help="CSV with run, topic, metric, value: adds measures of your own."
     )
+    lengths: str | None = option(
+        metavar="FILE",
+        help="CSV with run, topic, metric, value: how long each side is, for judges that are no people; by default the characters"
+        " of what was shown.",
+    )
     collection: dict[str, Path] = option(
         metavar="KIND=PATH",
         callback=_named_paths,
@@ -101,7 +106,8 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
 
     TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
     stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
-    prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it.
+    prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it. Judges that are no people (workers
+    of kind model) are held against the people, beside one more person: judge.csv, judge_topics.csv, judge_people.csv, judge_axis.csv.
 
     A MEASURE is called as the printed table calls it, or as prefcal measures prints it, with any value of its
     parameters; one that the table lacks is added to it. For example:
@@ -193,20 +199,22 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
     from calibration.tables.study_json import read_study
     from calibration.user_model.model import read_user_model
     from metrics.files import relative_path
-    from study_app.cli.tables.folder import read_with_warnings
+    from study_app.cli.tables.folder import read_with_verdicts
 
-    read = read_with_warnings(tables, for_votes=True)
+    read, verdicts = read_with_verdicts(tables, for_votes=True)
     digest, model, study = tables_sha256(tables), choices.model, read_study(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None
     evidence = ScoreSources(
         tables=read,
+        verdicts=verdicts,
         sources=study_sources(tables, judged, collection=choices.collection, runs=choices.runs),
         model=fitted,
         drawn=_draws(fitted, choices.draws, choices.seed),
         seed=choices.seed,
         same_tables=fitted is not None and fitted.tables_sha256 in {digest, None},
         scores=read_scores(choices.scores) if choices.scores else None,
+        lengths=read_scores(choices.lengths) if choices.lengths else None,
         place=str(Path(tables) / "preferences.csv"),
         scores_place=choices.scores or "scores",
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
@@ -217,6 +225,7 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
         "tables_sha256": digest,
         "model": file_record(model, folder),
         "scores": file_record(choices.scores, folder),
+        "lengths": file_record(choices.lengths, folder),
         "collection": {kind: relative_path(path, folder) for kind, path in choices.collection.items()},
         "runs": {name: relative_path(path, folder) for name, path in choices.runs.items()},
     }
@@ -266,7 +275,9 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
     if name in {"collection", "runs"}:
         return {kind: relative_path(path, folder) for kind, path in value.items()}
     return (
-        relative_path(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+        relative_path(value, folder)
+        if name in {"tables", "model", "scores", "lengths", "folder"} and value
+        else value
     )
 
 

@@ -18,6 +18,7 @@ from calibration.agree.result import (
     often_tied,
     undetectable_note,
 )
+from calibration.judges.numbers import JudgeTables, NumberWords, judge_in_words
 from metrics.agreement.agreement import TIES, Ties
 from metrics.errors import pluralise
 from study_app.cli.output import table_text, wrapped
@@ -38,21 +39,70 @@ OTHER_WAYS = {
 
 
 def agreement_text(found: AgreementTables) -> str:
-    """Put the agreement of every task into sentences and a table."""
+    """Put the agreement of every task, and its judges that are no people, into sentences and tables."""
     parts: list[str] = []
-    tasks = found.agreement.groupby("task", sort=False)
-    for task, rows in tasks:
-        comparisons = found.comparisons
-        of_task = comparisons[comparisons["task"] == task] if len(comparisons) else comparisons
-        known = [
-            diagnostic.sentence
-            for diagnostic in found.diagnostics[str(task)]
-            if diagnostic.severity == "info"
-        ]
-        things = judged_things(found.pairs[found.pairs["task"] == task])
+    tasks = list(dict.fromkeys([*found.agreement["task"], *found.judges.numbers["task"]]))
+    for task in tasks:
+        rows, comparisons, pairs = (
+            frame[frame["task"] == task] for frame in (found.agreement, found.comparisons, found.pairs)
+        )
+        known = [each.sentence for each in found.diagnostics[str(task)] if each.severity == "info"]
+        judges, things = found.judges.of_task(task), judged_things(pairs)
         head = f"Task {task}\n" if len(tasks) > 1 else ""
-        parts.append(head + "\n".join(_TaskText(rows, of_task, known, things).lines()))
+        if len(rows):
+            lines = _TaskText(rows, comparisons, known, things, judges).lines()
+        else:
+            lines = iter(
+                [*_on_judges(judges), "", judge_table(judges), "", *map(wrapped, [HOW_JUDGED, *known])]
+            )
+        parts.append(head + "\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+HOW_JUDGED = (
+    "Judges: a contradiction between the two orders of a pair is a tie, and a tie counts half. What a judge says is no estimate of what"
+    " people prefer.  Every number: judge.csv; by topic, the worst first: judge_topics.csv."
+)
+
+
+def judge_table(judges: JudgeTables) -> str:
+    """Return a table with a row of each judge that is no person."""
+    columns = [
+        "judge",
+        "agreement",
+        "95 %",
+        "pairs",
+        "with one person",
+        "two people",
+        "orders contradict",
+        "first chosen",
+        "unusable",
+    ]
+    rows = [
+        [
+            row["judge"],
+            percent(row["agreement_half"]),
+            percent_range(row["low"], row["high"]),
+            f"{row['pairs']:,}",
+            *(
+                percent(row[name])
+                for name in ("one_person", "two_people", "contradicts", "first_chosen", "unusable")
+            ),
+        ]
+        for row in judges.rows()
+    ]
+    return table_text(columns, rows).rstrip("\n")
+
+
+def _on_judges(judges: JudgeTables) -> Iterator[str]:
+    words = NumberWords(
+        percent,
+        percent_range,
+        lambda difference: f"{100 * difference:+.1f} points",
+        percent_range,
+    )
+    for row in judges.rows():
+        yield wrapped(judge_in_words(row, words))
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -74,9 +124,14 @@ class _TaskText:
     """The lines of one task, and what they have in common."""
 
     def __init__(
-        self, rows: pd.DataFrame, comparisons: pd.DataFrame, known: list[str], things: tuple[str, str]
+        self,
+        rows: pd.DataFrame,
+        comparisons: pd.DataFrame,
+        known: list[str],
+        things: tuple[str, str],
+        judges: JudgeTables,
     ) -> None:
-        self.comparisons, self.known, self.things = comparisons, known, things
+        self.comparisons, self.known, self.things, self.judges = comparisons, known, things, judges
         self.applied = rows[rows["exclusions"] == "applied"]
         self.everybody = rows[rows["exclusions"] == "none"]
         self.ties: Ties = leading_ties(self.applied)
@@ -94,9 +149,14 @@ class _TaskText:
     def lines(self) -> Iterator[str]:
         """Yield all of it."""
         yield from map(wrapped, self._answer())
+        yield from _on_judges(self.judges)
         yield ""
         yield table_text(self._columns(), list(self._rows())).rstrip("\n")
         yield ""
+        if len(self.judges.numbers):
+            yield judge_table(self.judges)
+            yield ""
+            yield wrapped(HOW_JUDGED)
         yield from map(wrapped, self._notes())
 
     def _answer(self) -> Iterator[str]:

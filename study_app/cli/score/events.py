@@ -90,7 +90,7 @@ def read_update_runs(
 
 
 def decay(text: str) -> float:
-    """Read a number from 0 to 1; anything else is wrong usage."""
+    """Parse a decay from 0 to 1; anything else is wrong usage."""
     try:
         number = float(text)
     except ValueError:
@@ -127,17 +127,17 @@ class StreamUtilityOptions:
 
     @property
     def explicit(self) -> dict[str, float]:
-        """Numbers of the population, named as `metrics.msu.score.Population` does."""
+        """Parameters of the typed population, named as in `metrics.msu.score.Population`."""
         given = {"away": self.away, "session": self.session}
         return {
-            f"{what}_{number}_seconds": seconds
+            f"{what}_{moment}_seconds": seconds
             for what, pair in given.items()
             if pair is not None
-            for number, seconds in zip(("mean", "sd"), pair, strict=True)
+            for moment, seconds in zip(("mean", "sd"), pair, strict=True)
         }
 
     def check(self, people: ModelChoice) -> None:
-        """Refuse options that contradict each other, or that do not say who reads."""
+        """Refuse options that contradict each other, or leave the readers undefined."""
         if self.trails is not None and self.explicit:
             raise click.UsageError("--trails says who reads: leave out --away and --session")
         if self.trails is None and people.model is None and len(self.explicit) < 4:

@@ -1,4 +1,4 @@
-"""`prefcal score push`: measures of push notifications."""
+"""Command `prefcal score push`: measures of push notifications."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -73,7 +73,7 @@ class PushOptions:
 def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice, output: ScoreOutput) -> None:
     """Score push notifications, per topic and over all topics.
 
-    By ELG, nCG, T11U, and precision and recall of silence.
+    The measures are ELG, nCG, T11U, and precision and recall of silence.
     """
     from metrics.push.score import push_scores
     from metrics.push.streams import push_judgments_left_out, push_left_out
@@ -113,7 +113,7 @@ def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, Push
     from metrics.registry import short_number
 
     alpha = choices.alpha
-    asked = "" if alpha in {None, DEFAULT_ALPHA} else f"(alpha={short_number(alpha)})"
+    suffix = "" if alpha in {None, DEFAULT_ALPHA} else f"(alpha={short_number(alpha)})"
     if alpha is None:
         alpha = DEFAULT_ALPHA if user is None or user.alpha is None else user.alpha
     measures: list[PushMeasure] = [
@@ -129,7 +129,7 @@ def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, Push
         measures.append(user.contingency)
     if choices.cells:
         measures += [PushCell(cell=cell) for cell in CELLS]
-    counted = [
+    adjusted = [
         replace(measure, convention=choices.convention, unpooled=choices.unpooled) for measure in measures
     ]
-    return {f"{each.column}{asked if isinstance(each, T11U) else ''}": each for each in counted}
+    return {f"{each.column}{suffix if isinstance(each, T11U) else ''}": each for each in adjusted}

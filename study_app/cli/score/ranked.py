@@ -1,4 +1,4 @@
-"""`prefcal score ranked`: time-aware and plain intent-aware measures of ranked lists."""
+"""Command `prefcal score ranked`: measures of ranked lists."""
 
 import sys
 from collections import Counter

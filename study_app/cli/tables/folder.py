@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from study_app.store.database import Database
 
 MAX_DAMAGE_FAULTS = 5
-"""So many of the places where a file is damaged are shown; SQLite knows hundreds of one torn page."""
+"""Most faults of a damaged file that are printed.
+
+SQLite knows hundreds of one torn page.
+"""
 
 
 @click.command(name="export")
@@ -269,7 +272,7 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
 
 
 def _about_judges(verdicts: "pd.DataFrame") -> str:
-    """Return how many judges that are no people there are, and how many verdicts of each."""
+    """Return the number of automatic judges, and of the verdicts of each."""
     from metrics.errors import join_names, pluralise
 
     counts = verdicts["judge"].value_counts(sort=False)

@@ -42,6 +42,8 @@ CELLS = (30, 11)
 """Cells along the two axes of a large scatter; one is a tenth of the votes high."""
 CEILING = "P"
 """Marker of the ceilings: people, and a perfect measure."""
+JUDGE_SIGN = "d"
+"""Marker of judges that are no people."""
 DOTTED, DASHED = (0, (1, 3)), (0, (4, 3))
 
 
@@ -76,17 +78,20 @@ def rows_with_intervals(
     label: str,
     ranks: Sequence[str] = (),
     ranks_label: str = "ranks left open",
+    reference: float = np.nan,
 ) -> Drawing:
     """Draw a share and its interval in each row, the first on top.
 
     Rows of ceilings are shaded; ranks stand on the right.
 
-    A row whose interval is unknown is dotted from edge to edge. The dashed line is one half.
+    A row whose interval is unknown is dotted from edge to edge. The dashed line is one half, the other one a reference, if there is one.
     """
     drawing, axes = new_drawing(4.6, 0.75 + 0.23 * len(marks))
     axes.grid(visible=True, axis="x")
     for row, mark in enumerate(marks):
-        colour = report_style[{"x": "disagree", CEILING: "ink"}.get(mark.sign, "agree")]
+        colour = report_style[
+            {"x": "disagree", JUDGE_SIGN: "disagree", CEILING: "ink"}.get(mark.sign, "agree")
+        ]
         if mark.sign == CEILING:
             axes.axhspan(row - 0.5, row + 0.5, color=report_style["raised"], linewidth=0, zorder=0)
         if np.isnan(mark.low):
@@ -108,6 +113,8 @@ def rows_with_intervals(
                 zorder=4,
             )
     axes.axvline(0.5, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
+    if not np.isnan(reference):
+        axes.axvline(reference, color=report_style["ink"], linewidth=0.7, zorder=1)
     axes.set_yticks(range(len(marks)), [shortened(mark.label) for mark in marks])
     axes.set_ylim(len(marks) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from calibration.agree.result import MIN_PAIRS, MIN_QUERIES, beyond_perfect, has_enough_pairs
+from calibration.judges.numbers import judge_in_words
 from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
 from study_app.report.folder import ReportInputs
 from study_app.report.page import Figure, Front, Section, pluralise, points
@@ -18,6 +19,7 @@ from study_app.report.parts.agreement import (
     rows_figure,
     runner_up,
 )
+from study_app.report.parts.judges import NO_ESTIMATE, WORDS
 from study_app.report.parts.ranking import QUESTION, judgments_in_words, notes_of, preferred
 from study_app.report.results import TaskResult
 
@@ -42,10 +44,16 @@ def front(material: ReportInputs, results: Sequence[TaskResult], sections: Seque
         Of everything else that has a finding, the main one first.
     """
     if results:
-        points = dict(_of_agreement(results[0], material.record))
+        points = dict(_of_agreement(results[0], material))
         points |= {f"Task {result.task}": answer(result) for result in results[1:]}
         return _front(_question(results[0]), points, rows_figure(results[0], "agreement", MAX_ROWS))
     first = sections[0]
+    if len(material.judges.numbers):
+        return _front(
+            "How good is the judge beside one more person?",
+            dict(_of_judges(first)),
+            next(iter(first.figures), None),
+        )
     figure = next(
         (figure for figure in first.figures if figure.name.endswith("-best")),
         first.figures[0] if first.figures else None,
@@ -91,11 +99,13 @@ def _question(result: TaskResult) -> str:
     )
 
 
-def _of_agreement(result: TaskResult, record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _of_agreement(result: TaskResult, material: ReportInputs) -> Iterator[tuple[str, str]]:
     yield ANSWER, answer(result)
     yield SURE, certainty(result)
     yield CEILING, ceiling(result)
-    yield AGAINST, next(_objections(result, record))
+    for row in material.judges.of_task(result.task).rows():
+        yield f"Judge {row['judge']}", judge_in_words(row, WORDS)
+    yield AGAINST, next(_objections(result, material.record))
     if not has_enough_pairs(result.row(result.primary_measure)):
         yield NEXT, "Ask more people about more queries; prefcal plan agreement says how many"
     elif result.named_comparisons and not result.named_comparisons[0]["p_holm"] < SIGNIFICANT:
@@ -137,6 +147,14 @@ def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[st
     if missed:
         yield missed
     yield "Agreement says how often a measure and the majority name the same side, not by how much they differ"
+
+
+def _of_judges(section: Section) -> Iterator[tuple[str, str]]:
+    """Yield the points on the judges of the first task, of which nothing is scored."""
+    yield ANSWER, section.title
+    yield "How it judges", section.paragraphs[0]
+    yield AGAINST, NO_ESTIMATE
+    yield NEXT, "Give scores to see measures beside the judge: prefcal agree --scores"
 
 
 def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from calibration.tables.study_json import StudyRecord
 from study_app.report.folder import MODEL, TABLES, ReportInputs
 from study_app.report.page import DASH, Section, pluralise, quantity, to_table
 from study_app.report.parts.agreement import detectable
+from study_app.report.parts.judges import NO_ESTIMATE, how_judged
 from study_app.report.results import PLACES, TaskResult
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import FinishedTask
@@ -69,6 +70,7 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
             how = PLANNED[named_in] if row["standing"] == "primary" else f"named {PLACES[named_in]}"
             what = f"the comparison of {row['measure']} with {row['against']}"
             paragraphs.append(f"Task {result.task}: {what} was {how}.")
+    paragraphs += how_judged(material.judges)
     missing = {result.task: result.row(result.main)["no_ceiling"] for result in results}
     if not all(missing.values()):
         paragraphs.append(CEILING)
@@ -97,6 +99,8 @@ def limits_section(
         limits.append(CEILING_LIMIT)
     if results:
         limits += LIMITS
+    if len(material.judges.numbers):
+        limits.append(NO_ESTIMATE)
     if limits:
         first, *rest = limits
         yield Section(key=key, title=first.removesuffix("."), short="Limits", paragraphs=tuple(rest))

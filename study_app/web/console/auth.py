@@ -1,6 +1,6 @@
-"""Authorisation in the researcher's console: who may look, and who may act.
+"""Authorisation in the researcher's console: viewers and managers.
 
-A page is a view under `viewer_required`; what changes something is a view under `manager_required`::
+A page is a view under `viewer_required`; an action is a view under `manager_required`::
 
     @blueprint.get("/r/<study>/people")
     @viewer_required
@@ -52,7 +52,7 @@ ViewParams = ParamSpec("ViewParams")
 
 
 class RefusedAction(Exception):  # noqa: N818 - it is an answer, not a fault of the program
-    """Refuse an action as a whole: a plain page says why and how to go on."""
+    """Refusal of a whole action, displayed as a page with the reason and a hint."""
 
     def __init__(self, reason: str, status: int = 422) -> None:
         super().__init__(reason)
@@ -72,13 +72,13 @@ class ConsoleRequest:
     sign_in : SignIn
     now : datetime
     csrf : str
-        What a form of this session has to carry.
+        Token that every form of this session must contain.
     entry : AuditEntry or None
         Under `manager_required` and `download` the line of the audit that is being written.
     rollback : ExitStack
-        Under `manager_required` what undoes whatever the view made outside the database, if its transaction fails.
+        Under `manager_required` the steps that undo the view's work outside the database if its transaction fails.
     after_commit : list of callable
-        Under `manager_required` what is done once the transaction is stored.
+        Under `manager_required` the steps that follow once the transaction is stored.
     """
 
     study: CachedStudy

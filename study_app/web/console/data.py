@@ -1,4 +1,4 @@
-"""Data to take away: tables and report, made by jobs in the background."""
+"""Download of data: tables and report, made by jobs in the background."""
 
 import sys
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ FORMATS = ("csv", "parquet")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """State of a job now: one that is open while its process has gone was interrupted."""
+    """Current state of a job; an open one without a process was interrupted."""
 
     row: Job
     state: str
@@ -80,7 +80,7 @@ def _status(row: Job) -> JobStatus:
 @blueprint.get("/r/<study>/data")
 @viewer_required
 def data(console_request: ConsoleRequest) -> Response:
-    """Show the data to take away, and the jobs."""
+    """Show the data to download, and the jobs."""
     return page(
         "console/data.html",
         console_request,

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.coverage_people import VOTING
 from calibration.checks.finding import Finding
 from calibration.checks.intents.breadth import breadth
 from calibration.checks.intents.random_ticks import largest_random_share, random_tickers
@@ -92,7 +93,7 @@ def test_the_breadth_of_ticking_is_found_again():
 
     assert plain.spread == pytest.approx(1.0, abs=0.25)
     assert plain.ratio > 50
-    assert mixed.everything.count == pytest.approx(12, abs=1)
+    assert mixed.everything.kind.count == pytest.approx(12, abs=1)
 
 
 @pytest.mark.parametrize("topics", [8, 16])
@@ -106,6 +107,27 @@ def test_voters_who_tick_every_intent_are_named_and_count(topics):
     assert fit.result.n_workers == 24
     assert finding.sentence.startswith(("4 of 24 voters", "5 of 24 voters"))
     assert "ticks_everything" not in warned(ballots(1, topics=topics))
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("30 % tick everything, 60 people, 2 of 6 topics", "ticks_everything"),
+        ("rare intents, 25 % careless, 50 people, 3 of 6 topics", "random_ticks"),
+    ],
+)
+def test_who_ticks_all_alike_is_told_from_breadth_though_a_third_of_the_ballots_are_such(label, name):
+    """Rates to which they do not count tell them; breadth is not said in their place."""
+    (regime,) = (each for each in VOTING if each.label == label)
+    found = []
+    for seed in range(8):
+        votes, offered, _ = regime.study(np.random.default_rng([seed, 1]))
+        data = IntentBallots(votes=votes, offered=offered)
+        findings = run_checks(fit_intents_to(data, rng=np.random.default_rng(1)), data)
+        found.append({finding.name for finding in findings if finding.severity == "warning"})
+
+    assert sum(name in names for names in found) >= 7
+    assert sum("ticking_breadth" in names for names in found) <= 1
 
 
 def test_votes_as_the_model_says_have_no_warning():

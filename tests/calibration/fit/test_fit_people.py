@@ -139,7 +139,7 @@ def test_judges_who_click_at_random_are_said_of_what_rests_on_preferences():
     named = {
         name
         for name, entry in fit.model.parameters.items()
-        if "careless_workers" in {note.name for note in entry.diagnostics}
+        if {"careless_workers", "judges_differ"} & {note.name for note in entry.diagnostics}
     }
 
     assert "patience_chars_preferences" in named

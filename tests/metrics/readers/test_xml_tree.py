@@ -48,7 +48,7 @@ def test_a_file_of_another_sort_is_no_xml_and_the_cure_is_the_readers(written):
     """Nobody mends the markup of a table."""
     message = r"file\.xml:1: this is no XML file: it does not begin with <; give the topics"
     with pytest.raises(InputError, match=message):
-        read_xml(written("\n1\tnugget\n"), wanted="give the topics")
+        read_xml(written("\n1\tnugget\n"), hint="give the topics")
 
 
 def test_a_tag_left_open_is_named_with_its_own_line(written):

@@ -23,6 +23,8 @@ COMMANDS = {
     "convert tables-to-lines": "convert tables-to-lines {tables} --winner-first --task {task} -o {out}/lines.txt",
 }
 """Every command that takes a folder of tables, as it is called."""
+BESIDE = {"out", "results/agree.json", "results/figures/captions.csv", "results/report-tables/captions.csv"}
+"""Where `agree` and the report say more where there are judges, beside what they say without."""
 OF_THE_FOLDER = ("tables_sha256", "prefcal_version", "command", "again", "tables")
 """What a record says of the folder itself."""
 
@@ -110,7 +112,7 @@ def test_every_command_that_takes_tables_is_looked_at():
 def test_a_command_says_and_writes_the_same_with_judges_and_without(
     command, folders, tmp_path, monkeypatch, capsys
 ):
-    """Only `check` says besides that there are judges, and what the folder is called and holds differs."""
+    """Only `check` and `agree` say besides what judges there are, and what the folder is called and holds differs."""
     said = [ran(COMMANDS[command], folder, tmp_path / folder.name, monkeypatch, capsys) for folder in folders]
 
     assert said[0]["code"] == said[1]["code"] < 2  # nothing can be fitted to some of these studies
@@ -118,8 +120,25 @@ def test_a_command_says_and_writes_the_same_with_judges_and_without(
         assert "2 judges beside people, with" in said[1]["out"]
         lines = [set(each["err"].splitlines()) for each in said]
         assert lines[0] == lines[1]
+    elif command == "agree" and "results/judge.csv" in said[1]:
+        without, mixed = ({name: lines_of(text) for name, text in each.items()} for each in said)
+        assert [name for name, lines in without.items() if not stands_in(lines, mixed[name])] == []
+        more = {name for name in mixed if name not in without}
+        assert all(Path(name).name.startswith("judge") for name in more)
+        assert {name for name in without if without[name] != mixed[name]} <= BESIDE
     else:
         assert said[0] == said[1]
+
+
+def lines_of(text):
+    """Return the lines of a text but those that close the list of files in a record."""
+    return str(text).replace('",', '"').splitlines()
+
+
+def stands_in(lines, more):
+    """Say whether lines stand in this order among more lines."""
+    rest = iter(more)
+    return all(line in rest for line in lines)
 
 
 def ran(words, folder, out, monkeypatch, capsys):

@@ -13,11 +13,11 @@ from study_app.cli.doctor import (
     OK,
     WARNING,
     clock,
+    disk_space,
     examine,
     file_rights,
     postgresql_durability,
     programs,
-    room,
     schema,
     secret_key,
     server_clock,
@@ -110,7 +110,7 @@ def test_a_clock_that_jumps_is_a_warning():
 @pytest.mark.parametrize(("free", "state"), [(1 << 20, FAULT), (500 << 20, WARNING), (5 << 30, OK)])
 def test_a_full_disk_is_seen_before_it_is_full(tmp_path, free, state):
     """A warning while there is time, a fault when there is none."""
-    found = room(tmp_path, free_bytes=lambda folder: free)
+    found = disk_space(tmp_path, free_bytes=lambda folder: free)
     assert found.state == state
     assert bool(found.cure) == (state != OK)
 

@@ -283,7 +283,7 @@ def test_texts_in_another_language_are_noticed(small):
 def test_too_few_topics_for_an_interval_are_said_before_anybody_is_paid(small, monkeypatch):
     """However many people answer, `prefcal rank` and `prefcal agree` leave everything open."""
     assert FEW_TOPICS in estimate(small()).warnings
-    monkeypatch.setattr("study_app.estimate.estimate.FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr("study_app.estimate.estimate.MIN_CLUSTERS", 2)
     assert not any("no intervals" in line for line in estimate(small()).warnings)
 
 
