@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -300,6 +300,57 @@ def rank(
         study=None if folder is None else read_study(folder),
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
     )
+
+
+def judge_requests(
+    study: str | Path,
+    *,
+    tables: FolderOrFrames | None = None,
+    orders: Literal["both", "one"] = "both",
+    samples: int = 1,
+    prompt: str | Path | None = None,
+) -> list[dict[str, Any]]:
+    """Return what a judge that is no person is asked about the pairs of a study.
+
+    Parameters
+    ----------
+    study : str or Path
+        A study file.
+    tables : str, Path, or mapping of str to DataFrame, optional
+        Only the pairs that people judged in these tables.
+    orders : {'both', 'one'}
+        Each pair in both orders of its sides, or in one that is drawn by lot.
+    samples : int
+        How often each of these is asked.
+    prompt : str or Path, optional
+        A prompt file of your own; prefcal's of the kind of task and its language by default.
+
+    Returns
+    -------
+    list of dict
+        As the lines of `prefcal judge requests`: id, task, topic, pair, order, sample, messages, choices, prompt_sha256, study_sha256.
+        ``messages`` is what clients of chat completions take; an answer is a line with ``id`` and ``choice`` or ``text``.
+
+    Raises
+    ------
+    InputError
+        If the study, the tables or the prompt have a fault, or no pair is left.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> requests = prefcal.judge_requests("examples/answers/study.yaml")  # doctest: +SKIP
+    >>> requests[0]["choices"]  # doctest: +SKIP
+    ['A', 'B', 'equally_good', 'equally_bad']
+    """
+    from study_app.estimate.content import read_whole_study  # noqa: PLC0415 - like the next, not needed by other steps
+    from study_app.judges.requests import judged_couples, make_requests  # noqa: PLC0415 - pages come with it
+
+    judged = None if tables is None else judged_couples(_checked(tables))
+    requests = make_requests(
+        read_whole_study(study), judged=judged, orders=orders, samples=samples, prompt=prompt
+    )
+    return list(requests)
 
 
 def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:

@@ -342,8 +342,7 @@ class Couples:
         likelihood = np.exp(loglik - loglik.max(axis=1, keepdims=True))
         mass = np.full(len(_SHARES), 1 / len(_SHARES))
         for _ in range(_ROUNDS):
-            posterior = likelihood * mass
-            mass = (posterior / posterior.sum(axis=1, keepdims=True)).mean(axis=0)
+            mass *= (1 / (likelihood @ mass)) @ likelihood / len(likelihood)
         of_tastes = np.where(_SHARES <= COPIES + 1e-9, mass, 0)
         if not of_tastes.sum():
             return 0.0

@@ -160,6 +160,11 @@ class IntentBallots:
         return vote_counts(self.votes, self.offered)
 
     @cached_property
+    def prior(self) -> BetaPrior:
+        """What the votes say of a and b: see `rates_prior`."""
+        return rates_prior(*(self.counts[name].to_numpy(np.float64) for name in ("votes", "voters")))
+
+    @cached_property
     def voters(self) -> "pd.Index[str]":
         """Names of all voters, in the order of the table."""
         return pd.Index(self.votes["worker"].unique())
@@ -323,7 +328,7 @@ def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int 
         raise NotIdentifiedError("nobody voted on a topic with intents")
     n, voters = (counts[name].to_numpy(np.float64) for name in ("votes", "voters"))
     topic, topics = pd.factorize(counts["topic"])
-    prior = rates_prior(n, voters)
+    prior = data.prior
     ticks = np.bincount(topic, n)[topic]
     pairs = tuple(zip(counts["topic"], counts["intent"], strict=True))
     mean_rates = prior.mean_rates(n, voters)

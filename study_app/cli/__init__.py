@@ -89,7 +89,10 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
-JUDGE: dict[str, tuple[str, str]] = {}
+JUDGE: dict[str, tuple[str, str]] = {
+    "requests": ("judge.requests:requests", "Write what a judge is asked about the pairs of a study."),
+    "run": ("judge.run:run", "Ask a program or a server, and keep every answer."),
+}
 DB = {
     "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
     "backup": ("db:backup", "Copy the database into a file, served or not."),
@@ -247,6 +250,8 @@ def main() -> None:
             raise
         sys.stderr.write("".join(f"{line}\n" for line in lines))
         sys.exit(1)
+    finally:
+        gc.freeze()  # or Python looks through all libraries once more when it ends
 
 
 def _fault_lines(error: Exception) -> list[str]:

@@ -21,6 +21,7 @@ from metrics.errors import Fault, input_fault
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import AssignedPairTask, Contradiction, StudyFileModel, expect_entry_type
 from study_app.tasks.content import EventFiles, PushFiles, TaskContent
+from study_app.tasks.side_text import Words
 from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
@@ -137,6 +138,20 @@ def shown_pushes(side: Side, detail: Mapping[str, Any], *, reveals_silence: bool
     )
 
 
+def _days_text(side: Side, detail: Mapping[str, Any], reveals: bool, words: Words) -> str:  # noqa: FBT001 - as `SideForm.text`
+    """Return every day of a profile as text: its date, then its pushes with their minutes."""
+    return "\n\n".join(
+        "\n".join(
+            [
+                words("pushes.day", at=day.date),
+                *([words("pushes.silent")] if day.silent else []),
+                *([f"{at:%H:%M} {push.text}" for push, at in day.pushes] or [words("pushes.quiet")]),
+            ]
+        )
+        for day in shown_pushes(side, detail, reveals_silence=reveals)
+    )
+
+
 def _quiet_and_described(side: Side, detail: Mapping[str, Any]) -> Iterator[str]:
     """Yield `quiet` for a day without pushes, `description` for a described profile."""
     if any(not day.pushes for day in shown_pushes(side, detail, reveals_silence=False)):
@@ -234,6 +249,7 @@ KIND = TaskKind(
         name="pushes",
         value=lambda side, detail, reveals: shown_pushes(side, detail, reveals_silence=reveals),
         shows=lambda side, detail: tuple(_quiet_and_described(side, detail)),
+        text=_days_text,
     ),
     optional=("quiet", "description"),
     check=(2, 3),

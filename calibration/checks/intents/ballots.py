@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.models.intents import IntentBallots, normalised, rates_prior
+from calibration.models.intents import IntentBallots, normalised
 from metrics.arrays import Bools, Indices
 
 Ballots: TypeAlias = Sequence[tuple[Indices, Bools]]
@@ -21,12 +21,6 @@ Ballots: TypeAlias = Sequence[tuple[Indices, Bools]]
 def ballots_of(data: IntentBallots) -> Ballots:
     """Return the ballots of each topic."""
     return list(_ballots(data.votes, data.counts, data.voters))
-
-
-@lru_cache(maxsize=2)
-def typical_prior(data: IntentBallots) -> tuple[float, float]:
-    """Return the a and b of all rates."""
-    return rates_prior(*(data.counts[name].to_numpy(np.float64) for name in ("votes", "voters"))).typical
 
 
 def _ballots(

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit, logsumexp, roots_hermitenorm
 
 from calibration.checks.finding import REJECTED, Explains, Finding, edge_p, other_laws
-from calibration.checks.intents.ballots import ballots_of, largest_change, typical_prior
+from calibration.checks.intents.ballots import ballots_of, largest_change
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
@@ -157,7 +157,7 @@ def _logliks(data: IntentBallots, spread: float, counted: Floats) -> Floats:
 
     ``counted``: (w,) weights with which voters count in the rates.
     """
-    a, b = typical_prior(data)
+    a, b = data.prior.typical
     x, weight = roots_hermitenorm(_NODES)
     total = np.zeros((len(data.voters), _NODES))
     for voters, ticked in ballots_of(data):

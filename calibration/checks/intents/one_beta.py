@@ -12,7 +12,6 @@ from calibration.models.intents import (
     MIN_INTENTS,
     IntentBallots,
     IntentFit,
-    beta_posterior,
     beta_posteriors,
     mid_probabilities,
 )
@@ -28,7 +27,7 @@ def check_one_beta(fit: IntentFit, data: IntentBallots) -> Finding | None:
     if len(fit.votes) < MIN_INTENTS:
         return None
     rng = np.random.default_rng(1)
-    a, b = beta_posterior(fit.votes, fit.voters).typical
+    a, b = data.prior.typical
     distance = anderson_darling(mid_probabilities(fit.votes, fit.voters, a, b))
     asked = fit.voters.astype(np.int64)
     studies = [rng.binomial(asked, rng.beta(a, b, len(asked))).astype(np.float64) for _ in range(STUDIES)]

@@ -41,12 +41,12 @@ def nugget_test(counts: LatenessCounts) -> float | None:
     None where no nugget was asked of two workers, or all answers agree.
     """
     counts = thinned(counts)
-    cells, by_nugget = counts.cells, counts.by_nugget
-    if cells is None or by_nugget is None:
+    cells, way = counts.cells, counts.shared_ways.get("nugget")
+    if cells is None or way is None:
         return None
     share = counts.total_useful / counts.total_asked
     weight = 1 / (1 - counts.total_useful / (counts.total_asked + 1))
-    residual = np.zeros((counts.workers, by_nugget.workers))
+    residual = np.zeros((counts.workers, way.alone.workers))
     residual[cells.worker, cells.nugget] = (cells.useful - cells.asked * share) @ weight
     together = residual @ residual.T
     np.fill_diagonal(together, 0.0)
@@ -54,7 +54,7 @@ def nugget_test(counts: LatenessCounts) -> float | None:
     if deviation == 0:
         return None
     own = (residual**2).sum(axis=0)
-    fitted = share * (1 - share) * weight**2 @ ((by_nugget.asked**2).sum(axis=0) / counts.total_asked)
+    fitted = share * (1 - share) * weight**2 @ ((way.alone.asked**2).sum(axis=0) / counts.total_asked)
     effective = own.sum() ** 2 / (own**2).sum()
     value = effective + np.sqrt(2 * effective) * (together.sum() + fitted) / deviation
     return float(chdtrc(effective, value))

@@ -90,13 +90,11 @@ def clustered_error(
     cov = sandwich(scores, information.sum(axis=0))
     df = np.full(len(cov), counts.workers - 1.0)
     beyond = np.zeros_like(cov)
-    for way in counts.shared_ways:
-        of_way, of_both = (
-            jackknife_covariance(newton_changes(*derivatives(of)))
-            for of in (counts.by(way), counts.by(counts.worker_of_cells, way))
-        )
+    for way in counts.shared_ways.values():
+        alone, by_worker = derivatives(way.alone), derivatives(way.by_worker)
+        of_way, of_both = (jackknife_covariance(newton_changes(*each)) for each in (alone, by_worker))
         part = without_negative(of_way - of_both - beyond)
-        of_part = _degrees(derivatives(counts.by(way))[1], moved)
+        of_part = _degrees(alone[1], moved)
         df = of_both_parts(np.diag(cov), df, np.diag(part), of_part)
         cov, beyond = cov + part, beyond + part
     return ClusteredError(np.asarray(cov), df)
@@ -130,7 +128,7 @@ def design_effect_in_time(counts: LatenessCounts) -> float:
     w / (w - 1) sum_u (s_u - n_u p)^2 / (n p (1 - p)), u the workers or, if that is larger, the nuggets or the topics. Where all answers are the same it
     cannot be told, and each worker's (nugget's) answers are taken to be worth a single one.
     """
-    by_way = [counts.by(way) for way in counts.shared_ways]
+    by_way = [way.alone for way in counts.shared_ways.values()]
     return max((_effect_in_time(of) for of in (counts, *by_way) if of.workers > 1), default=1.0)
 
 

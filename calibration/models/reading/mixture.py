@@ -147,14 +147,13 @@ class MixtureLikelihood:
         rows = _binned(data, start.tau) if many else _Rows(data, np.ones(len(data.worker)), many=False)
         return cls(rows, centre, 1 / np.sqrt(weight + own_weight), start.variances)
 
-    def around_posterior(self, p: Floats) -> "MixtureLikelihood":
+    def around_posterior(self, p: Floats, score: Floats) -> "MixtureLikelihood":
         """Place the nodes around posterior means at ``p``, by posterior deviations.
 
-        Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta -
-        mu) / sigma.
+        Both follow from the workers' ``score`` there, (workers, 5): in mu and log sigma it is E z / sigma and E z^2 - 1 with
+        z = (theta - mu) / sigma.
         """
         sigma = math.exp(p[1])
-        score = self.terms(p)[1]
         mean = sigma * score[:, 0]
         variance = np.maximum(score[:, 1] + 1 - mean**2, _MIN_VARIANCE)
         return MixtureLikelihood(self._rows, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances)
@@ -345,10 +344,11 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
     likelihood = MixtureLikelihood.around_medians(data, start, many=many)
     every = max(1, data.n_workers // _WORKERS_AT_FIRST) if many else 1
     first = likelihood if every == 1 else _thinned(data, start, every)
-    p = _maximised(_at(first, p), weights[::every], _ROUGH).p
+    _, p, _, score = _maximised(_at(first, p), weights[::every], _ROUGH)
     if not np.isfinite(p).all() or math.exp(p[1]) < _MIN_SIGMA:
         return None
-    top = _maximised(_at(likelihood.around_posterior(p), p), weights, _FINE)
+    score = score if first is likelihood else likelihood.terms(p)[1]
+    top = _maximised(_at(likelihood.around_posterior(p, score), p), weights, _FINE)
     return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _MIN_SIGMA else None
 
 

@@ -63,7 +63,7 @@ def test_a_nugget_for_each_answer_is_no_cluster():
     counts = drawn(1)
     answers = simulate_lateness(LatenessRaters(decay=0.5), np.random.default_rng([1, 12]))
 
-    assert lateness_counts(answers).by_nugget is None
+    assert "nugget" not in lateness_counts(answers).shared_ways
     assert fit_lateness(answers).conf_int() == fit_lateness_counts(counts).conf_int()
     assert nugget_test(counts) is None
 
@@ -84,7 +84,7 @@ def test_nuggets_of_two_events_are_two_nuggets():
     counts = lateness_counts(both)
 
     assert (counts.nuggets, counts.topics) == (30, 2)
-    assert counts.by_nugget.total_asked.sum() == len(answers)
+    assert counts.shared_ways["nugget"].alone.total_asked.sum() == len(answers)
 
 
 @pytest.mark.parametrize("p0", [0.8, 1.0])
@@ -95,7 +95,7 @@ def test_counts_by_nugget_hold_the_same_answers(p0):
 
     for of in (counts, some):
         cells = of.cells
-        for other in (of.by_nugget, of.by(cells.worker, cells.nugget), of.by(cells.topic)):
+        for other in (*of.shared_ways["nugget"], of.by(cells.topic)):
             assert other.total_asked.tolist() == of.total_asked.tolist()
             assert other.total_useful.tolist() == of.total_useful.tolist()
 
