@@ -246,6 +246,7 @@ def agree(
     }
     measured = {task.task: scorers[task.task](task) for task in tasks}
     variants = {task: task_scores.variants for task, task_scores in measured.items() if task_scores.variants}
+    notes += _on_lengths(evidence)
     missing = [note for task_scores in measured.values() for note in task_scores.notes]
     notes += missing
     judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
@@ -413,6 +414,22 @@ def _compared(
     )
 
 
+def _on_lengths(evidence: ScoreSources) -> list[str]:
+    """Return a note if lengths are of no use; refuse those of several metrics."""
+    if evidence.lengths is None:
+        return []
+    metrics = evidence.lengths["metric"].unique().tolist()
+    if len(metrics) > 1:
+        raise input_fault(
+            f"{len(metrics)} metrics ({join_names(metrics)}), and a side has one length",
+            path="lengths",
+            cure="keep the rows of one metric",
+        )
+    if evidence.verdicts is None or evidence.verdicts.empty:
+        return ["lengths are not used: no judge that is no person judged"]
+    return []
+
+
 def _verdicts(task: str, evidence: ScoreSources) -> pd.DataFrame:
     """Return the verdicts of judges on a task."""
     verdicts = evidence.verdicts
@@ -433,7 +450,7 @@ def _judges(
     media = evidence.tables.get("media")
     lengths = None
     if evidence.lengths is not None:
-        lengths = evidence.lengths.drop_duplicates(["topic", "run"]).set_index(["topic", "run"])["value"]
+        lengths = evidence.lengths.set_index(["topic", "run"])["value"]
     elif media is None or not (media["task"] == task.task).any():
         lengths = texts.lengths(judged_summaries(task))
     longer = None if lengths is None else length_differences(task, lengths)
