@@ -20,7 +20,7 @@ from calibration.fit.families import FitOptions
 from calibration.fit.user_model_fit import UserModelFit, fit_user_model
 from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.rank.folder import Ranking
-from calibration.rank.ranking import LEVEL, rank_systems
+from calibration.rank.ranking import LEVEL, rank_by_judge, rank_systems
 from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
@@ -226,11 +226,12 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     )
 
 
-def rank(
+def rank(  # noqa: PLR0913 - one argument an option of the command
     tables: FolderOrFrames,
     *,
     task: str | None = None,
     within: Literal["topic"] | None = None,
+    raters: str | None = None,
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
@@ -248,6 +249,9 @@ def rank(
         Only this task.
     within : 'topic', optional
         Rank the systems or items of each topic for itself: topics are fixed, and intervals are over people, four or more.
+    raters : str, optional
+        Rank by the verdicts of this judge, a worker of kind model, in place of people's answers; ``raters`` of the result says so, and it cannot be
+        written with `write_ranking`.
     level : float
         Of every interval, and of all ranks of a task, or of a topic, at once.
     exclude : bool
@@ -289,8 +293,14 @@ def rank(
     """
     _check_level(level)
     folder = _folder(tables)
+    place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
+    people, verdicts = _split(tables)
+    if raters is not None:
+        if within is not None:
+            raise input_fault("raters does not go with within", cure="leave one of them out")
+        return rank_by_judge(verdicts, raters, task=task, level=level, place=place)
     return rank_systems(
-        _split(tables)[0],
+        people,
         task=task,
         within=within,
         level=level,
@@ -298,7 +308,7 @@ def rank(
         complete_only=complete_only,
         same_answers=_same_answers(same_answers),
         study=None if folder is None else read_study(folder),
-        place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
+        place=place,
     )
 
 

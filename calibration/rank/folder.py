@@ -54,6 +54,8 @@ class Ranking(HasSummary):
         Task -> the sentence that people or topics are too few to say who is ahead; only tasks of which this holds.
     knows_workers : bool
         Whether it is known who judged. If not, intervals are over topics alone.
+    raters : str or None
+        The judge that is no person whose verdicts these are; None where people judged.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
 
@@ -82,6 +84,7 @@ class Ranking(HasSummary):
     notes: tuple[str, ...]
     too_few: Mapping[str, str] = field(default_factory=dict)
     knows_workers: bool = True
+    raters: str | None = None
     within: Literal["topic"] | None = None
 
     @property
@@ -100,6 +103,13 @@ class Ranking(HasSummary):
         if self.within is not None:
             return "people"
         return "topics and people" if self.knows_workers else "topics"
+
+    @property
+    def whose(self) -> str | None:
+        """The sentence that these are the verdicts of a judge; None where people judged."""
+        if self.raters is None:
+            return None
+        return f"By {self.raters} alone, a judge that is no person: this does not say what people prefer."
 
     def frame(self) -> pd.DataFrame:
         """Return the ranking by task, topic if each was ranked for itself, and system, the best first."""
@@ -212,7 +222,7 @@ def write_ranking(
     Raises
     ------
     InputError
-        If the folder or a file cannot be written.
+        If the folder or a file cannot be written, or the ranking is by a judge that is no person: reports are about people.
 
     Examples
     --------
@@ -236,6 +246,8 @@ def write_ranking(
     >>> sorted(path.name for path in folder.iterdir())
     ['duels.csv', 'rank.json', 'ranking.csv']
     """
+    if ranking.whose is not None:
+        raise input_fault(ranking.whose.removesuffix("."), cure="write a ranking by people; print this one")
     folder = Path(folder)
     check_folder_place(str(folder))
     folder.mkdir(parents=True, exist_ok=True)

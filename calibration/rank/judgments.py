@@ -163,6 +163,41 @@ def tasks_judged(
         yield _judgments(task, rows, has_drawn_sides=drawn, fixed_topic=topic)
 
 
+def verdicts_judged(verdicts: pd.DataFrame) -> Iterator[JudgedSystems]:
+    """Yield the usable verdicts of one judge that is no person, task by task.
+
+    A contradiction between orders is a tie. Sides count as drawn where each pair was asked equally often in both orders, or where a verdict
+    is not of one order.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        As `calibration.judges.verdicts.split_verdicts` returns them, of one judge.
+    """
+    swapped, vote = verdicts["is_swapped"], verdicts["vote"]
+    first, second = verdicts["system_a"].astype("str"), verdicts["system_b"].astype("str")
+    is_sided = vote.isin(["votes_a", "votes_b"])
+    is_left = (vote == "votes_a") ^ swapped
+    rows = pd.DataFrame(
+        {
+            "task": verdicts["task"].astype("str"),
+            "topic": verdicts["topic"].astype("str"),
+            "worker": pd.Series(None, index=verdicts.index, dtype="str"),
+            "system_left": first.mask(swapped, second),
+            "system_right": second.mask(swapped, first),
+            "choice": np.where(is_sided, np.where(is_left, "left", "right"), "equally_good"),
+            "turned": np.where(verdicts["order"].isna(), 0, np.where(swapped, 1, -1)),
+        }
+    )
+    rows["couple"] = rows["topic"] + "\0" + first + "\0" + second
+    is_usable = vote != "no_answer"
+    for task, asked in rows.groupby("task"):
+        is_even = bool((asked.groupby("couple")["turned"].sum() == 0).all())
+        usable = asked[is_usable[asked.index]]
+        if len(usable):
+            yield _judgments(str(task), usable, has_drawn_sides=is_even)
+
+
 def _judgments(
     task: str, rows: pd.DataFrame, *, has_drawn_sides: bool, fixed_topic: str | None = None
 ) -> JudgedSystems:

@@ -17,6 +17,7 @@ from calibration.rank.judgments import (
     duels,
     side_adjustment,
     tasks_judged,
+    verdicts_judged,
     win_rates,
 )
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
@@ -26,7 +27,7 @@ from calibration.tables.preferences import counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
-from metrics.errors import Fault, InputError, input_fault
+from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 
 LEVEL = 0.95
 
@@ -129,6 +130,58 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
         knows_workers=all(each.worker is not None for each in connected),
         within=within,
+    )
+
+
+def rank_by_judge(
+    verdicts: pd.DataFrame,
+    name: str,
+    *,
+    task: str | None = None,
+    level: float = LEVEL,
+    place: str = "preferences",
+) -> Ranking:
+    """Rank the systems of each task by the verdicts of one judge that is no person.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        As `calibration.judges.verdicts.split_verdicts` returns them.
+    name : str
+        The judge. Its answers without a use count for nothing, and its contradictions between orders are ties.
+    task, level, place
+        As in `rank_systems`; intervals are over topics.
+
+    Raises
+    ------
+    InputError
+        If there is no such judge, no such task, or systems of a task that no comparison connects.
+    """
+    names = verdicts["judge"].unique().tolist()
+    if name not in names:
+        there = (
+            f"name one of {join_names(names)}" if names else "prefcal judge import puts judges beside people"
+        )
+        raise input_fault(f"no judge is called {name!r}", path=place, cure=f"{there}; without it people rank")
+    own = verdicts[verdicts["judge"] == name]
+    judged = [each for each in verdicts_judged(own) if task in {None, each.task}]
+    if not judged:
+        raise input_fault(
+            f"no usable verdict of {name}", path=place, cure="name a task that the judge judged"
+        )
+    connected, notes = _connected(judged, place)
+    ranked = {each.label: _ranked(each, level) for each in connected}
+    unusable = int((own["vote"] == "no_answer").sum())
+    if unusable:
+        notes.append(f"{pluralise(unusable, 'verdict')} of {len(own):,} without a usable answer, left out")
+    return Ranking(
+        ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
+        duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
+        level=level,
+        notes=(*notes, *(f"{label}: {note}" for label, each in ranked.items() for note in each.notes)),
+        too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
+        knows_workers=False,
+        raters=name,
     )
 
 

@@ -5,7 +5,9 @@ A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and c
 
 import hashlib
 import io
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from calibration.tables.people import odd_rows
 from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_csv, raw_parquet
 from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
-from calibration.tables.unknown_names import SUFFIXES, closest_known_name, ignored_files
+from calibration.tables.unknown_names import JUDGES_FILE, SUFFIXES, closest_known_name, ignored_files
 from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.files import write_atomically
@@ -133,7 +135,26 @@ def _no_table(folder: Path) -> InputError:
 
 
 def tables_sha256(folder: str | Path) -> str:
-    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
+    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order.
+
+    Of tables that `record_people` knows it is that of the tables without judges: these say the same of people.
+    """
+    now, path = _bytes_sha256(folder), Path(folder) / JUDGES_FILE
+    if not path.is_file():
+        return now
+    with suppress(ValueError, KeyError, TypeError, OSError):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return str(record["people_sha256"]) if record["tables_sha256"] == now else now
+    return now
+
+
+def record_people(folder: str | Path, people_sha256: str) -> None:
+    """Write into a folder with judges what `tables_sha256` was without them, for as long as its tables stay as they are."""
+    record = {"people_sha256": people_sha256, "tables_sha256": _bytes_sha256(folder)}
+    write_atomically(Path(folder) / JUDGES_FILE, f"{json.dumps(record, indent=2)}\n")
+
+
+def _bytes_sha256(folder: str | Path) -> str:
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
         digest.update(path.name.encode() + b"\0")

@@ -22,6 +22,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Pla
 
 from calibration.user_model.json_files import read_model, write_json
 from metrics.errors import Fault, InputError, pluralise
+from metrics.files import relative_path
 
 STUDY_FILE = "study.json"
 
@@ -258,6 +259,29 @@ def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
     path = Path(folder) / STUDY_FILE
     content = json.loads(path.read_text(encoding="utf-8"))
     content["tables"] |= {name: new.model_dump() for name, new in table_records(folder, rows).items()}
+    write_json(path, content)
+
+
+def moved_study(tables: str | Path, folder: str | Path, final: str | Path) -> None:
+    """Let the relative paths in a copied study.json lead from where the copy will be to the files that they led to.
+
+    Parameters
+    ----------
+    tables : str or Path
+        Folder that was copied.
+    folder : str or Path
+        The copy, where it is now.
+    final : str or Path
+        Where the copy will be.
+    """
+    path = Path(folder) / STUDY_FILE
+    if not path.is_file():
+        return
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for task in content.get("tasks", {}).values():
+        for file in (*task.get("collection", {}).values(), *task.get("systems", {}).values()):
+            if not Path(file["path"]).is_absolute():
+                file["path"] = relative_path((Path(tables) / file["path"]).resolve(), Path(final).resolve())
     write_json(path, content)
 
 

@@ -18,6 +18,8 @@ from calibration.tables.tables import TABLES
 from metrics.errors import closest_name
 
 SUFFIXES = (".csv", ".parquet")
+JUDGES_FILE = "judges.json"
+"""What the hash of a folder's tables was before judges came beside people."""
 _OTHER_SUFFIXES = frozenset(
     {".tsv", ".tab", ".txt", ".xls", ".xlsx", ".ods", ".gz", ".zip", ".json", ".feather"}
 )
@@ -79,7 +81,7 @@ def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
 def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
     """Yield the visible files of a folder that hold none of its ``tables``."""
     for path in sorted(folder.iterdir()):
-        is_known = path.name == STUDY_FILE or (path.stem in TABLES and path.suffix in SUFFIXES)
+        is_known = path.name in {STUDY_FILE, JUDGES_FILE} or (path.stem in TABLES and path.suffix in SUFFIXES)
         if path.is_file() and not path.name.startswith(".") and not is_known:
             yield Ignored(path, path.name, _file_meant(path, tables), is_file=True)
 

@@ -89,9 +89,10 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
-JUDGE: dict[str, tuple[str, str]] = {
+JUDGE = {
     "requests": ("judge.requests:requests", "Write what a judge is asked about the pairs of a study."),
     "run": ("judge.run:run", "Ask a program or a server, and keep every answer."),
+    "import": ("judge.imports:import_verdicts", "Put a judge's answers or verdicts beside people's."),
 }
 DB = {
     "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
