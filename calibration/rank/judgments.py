@@ -130,6 +130,7 @@ def tasks_judged(
     complete_only: bool = False,
     study: StudyRecord | None = None,
     by_topic: bool = False,
+    adaptive: bool = False,
 ) -> Iterator[JudgedSystems]:
     """Yield the judgments of every task that has one that counts, in alphabetical order.
 
@@ -145,6 +146,8 @@ def tasks_judged(
         study.json of the tables, which says of which tasks the sides were drawn by lot; without it, of none.
     by_topic : bool
         Yield those of every task and topic, the topic fixed.
+    adaptive : bool
+        Count pairs that were drawn by the answers before them, too.
 
     Raises
     ------
@@ -156,7 +159,7 @@ def tasks_judged(
         if not knows_workers(preferences):
             raise input_fault(WORKERS_UNKNOWN, cure="count everybody's judgments")
         preferences = preferences[preferences["worker"].isin(completed(workers))]
-    counted = counted_judgments(preferences, workers=workers, exclude=exclude)
+    counted = counted_judgments(preferences, workers=workers, exclude=exclude, adaptive=adaptive)
     for key, rows in counted.groupby(["task", "topic"] if by_topic else ["task"], observed=True):
         task, topic = str(key[0]), str(key[1]) if by_topic else None
         drawn = study is not None and study.drew_sides(task)

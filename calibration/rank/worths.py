@@ -33,14 +33,19 @@ class Worths:
         Log odds of the left side over the right one between equals; NaN where it cannot be told from the worths.
     log_tie : float
         log nu; -inf where nobody saw a tie.
-    variances : Variances
-        Of the worths, (systems,).
+    covariances : Variances
+        Of any two worths, (systems, systems).
     """
 
     worth: Floats
     side: float
     log_tie: float
-    variances: Variances
+    covariances: Variances
+
+    @property
+    def variances(self) -> Variances:
+        """Variances of the worths, (systems,)."""
+        return self.covariances.of_each()
 
 
 def no_worths(judged: JudgedSystems) -> str:
@@ -120,7 +125,7 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
         worth=point[:systems],
         side=float(point[systems]) if side else float("nan"),
         log_tie=float(point[-1]) if model.has_tie else float("-inf"),
-        variances=_variances(judged, model, kind, point),
+        covariances=_covariances(judged, model, kind, point),
     )
 
 
@@ -151,7 +156,7 @@ def _inverse(information: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(information, rcond=1e-11, hermitian=True))
 
 
-def _variances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
+def _covariances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
     """Return the sandwich of the worths over topics, workers and both.
 
     The scores summed by each are between the information's inverses.
@@ -169,4 +174,4 @@ def _variances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Flo
         crossing=judged.crossing,
     )
     bread = _inverse(model.derivatives(point)[1])[:systems]
-    return influence.covariances().through(bread).of_each()
+    return influence.covariances().through(bread)

@@ -116,6 +116,7 @@ VOTED = (
     "decision_seconds",
     "language",
     "validation_of",
+    "drawn",
 )
 """Columns of the table preferences that agreement and ranks use."""
 VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
@@ -177,14 +178,23 @@ def knows_workers(judgments: pd.DataFrame) -> bool:
 
 
 def counted_judgments(
-    preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
+    preferences: pd.DataFrame,
+    *,
+    workers: pd.DataFrame | None = None,
+    exclude: bool = True,
+    adaptive: bool = False,
 ) -> pd.DataFrame:
     """Return the rows of table preferences that count.
 
-    Validation repeats and excluded workers are left out; parameters are those of `judged_pairs`.
+    Validation repeats and excluded workers are left out. ``adaptive`` also counts pairs that were drawn by
+    the answers before them. Shares of such votes are biased, so only likelihoods may use them. Other
+    parameters are those of `judged_pairs`.
     """
     out = exclusions(workers, exclude=exclude).index
-    return preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out)
+    if not adaptive and "drawn" in preferences:
+        counts &= ~(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False)
+    return preferences[counts]
 
 
 def judged_pairs(

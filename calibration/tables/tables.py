@@ -70,6 +70,8 @@ JUDGE_CHOICES = ("no_answer", "contradicts")
 JUDGE_KIND = "model"
 """Column kind of table workers for a judge that is no person."""
 SIDES = ("left", "right")
+DRAWS = ("uniform", "adaptive")
+"""How a pair was drawn: whatever the answers before were, or by them."""
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
 SHARE_TOLERANCE = 0.01
 """Largest difference from 1 of a topic's summed probabilities, as in a collection."""
@@ -205,6 +207,16 @@ _TABLES = (
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
+            _number(
+                "chance",
+                "Of adaptive pairs: the probability with which the pair was drawn, given the answers before.",
+                high=1.0,
+            ),
+            _text(
+                "drawn",
+                "Of adaptive pairs: uniform, whatever the answers before were; or adaptive, by them. Adaptive ones count for worths and the best system only.",
+                choices=DRAWS,
+            ),
             _of_judges(
                 _integer(
                     "order",

@@ -11,9 +11,10 @@ The intervals hold the error of the whole estimate: of the halves, of the ties a
 every query left out; where people judged several queries, with every person left out too, and with every part of a query
 that one person judged. With J_c the jackknife variance over clusters c,
 
-    V = J_query + J_person - J_both,    at least J_query and at least J_person
+    V = J_query + (J_person - J_both)+
 
-(Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024). A replicate with fewer votes a pair still estimates
+(Cameron, Gelbach and Miller 2011). J_person alone is no lower bound here: votes that are left out from all over turn even numbers of votes into odd
+ones, which moves the replicates, in J_person as in J_both, farther than other people would. A replicate with fewer votes a pair still estimates
 the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller effective number of clusters less 1 degrees
 of freedom; with few (`metrics.agreement.crossed_errors.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
 by how many (`_ranks`), never on names or on the order of rows. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
@@ -228,7 +229,7 @@ class Ceiling:
             return math.nan, math.nan, math.nan
         panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
         apart = without - self.panel_without[:, list(TIES).index(ties)]
-        variance = _variance_of_difference(apart, [int(way.max()) + 1 for way in self.votes.ways])
+        variance = float(_variance(apart, [int(way.max()) + 1 for way in self.votes.ways]))
         error = (
             StandardError(max(math.sqrt(variance), 1 / self.pairs), panel.df)
             if variance > NOTHING
@@ -541,23 +542,9 @@ def _variance(replicates: Floats, groups: list[int]) -> Floats:
     """
     if min(groups) < 2:
         return np.full(replicates.shape[1:], np.nan)
-    ways = [_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1])]
-    variance = ways[0] if len(ways) == 1 else np.max([ways[0], ways[1], ways[0] + ways[1] - ways[2]], axis=0)
-    return np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0))
-
-
-def _variance_of_difference(replicates: Floats, groups: list[int]) -> float:
-    """Return the jackknife variance of a difference of ceilings.
-
-    J_query + max(0, J_person - J_both); NaN where a replicate is NaN or there is one group.
-
-    J_person alone is no lower bound here: votes that are left out from all over turn even numbers of votes into odd ones, which moves a
-    panel's replicates, in J_person as in J_both, farther than other people would.
-    """
-    if min(groups) < 2:
-        return math.nan
     by_query, *crossed = (_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1]))
-    return float(by_query + np.maximum(0.0, crossed[0] - crossed[1])) if crossed else float(by_query)
+    variance = by_query + (np.maximum(0.0, crossed[0] - crossed[1]) if crossed else 0.0)
+    return np.asarray(np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0)))
 
 
 def _jackknife(replicates: Floats) -> Floats:

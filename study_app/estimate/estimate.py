@@ -10,7 +10,14 @@ from metrics.agreement.crossed_errors import MIN_CLUSTERS
 from metrics.errors import join_names, pluralise
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import ChosenTopicTask, JudgingTask, QuestionTask, StudyEntry, TaskEntry
+from study_app.study.entries import (
+    AssignedPairTask,
+    ChosenTopicTask,
+    JudgingTask,
+    QuestionTask,
+    StudyEntry,
+    TaskEntry,
+)
 from study_app.study.platforms import PLATFORMS
 from study_app.study.standard_texts import looks_japanese
 from study_app.tasks.content import TaskContent
@@ -29,6 +36,8 @@ from study_app.tasks.workload import (
     reading_seconds,
 )
 
+JUDGMENTS_PER_SYSTEM = 10
+"""Judgments of each system below which a budget is too small to find the best."""
 MAX_PAGE_BYTES, MAX_WORKER_BYTES = 20_000_000, 100_000_000
 """Bytes of media above which a warning is printed, a page and a worker.
 
@@ -306,7 +315,14 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
     judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
-    if isinstance(entry, JudgingTask) and judged < MIN_CLUSTERS:
+    if isinstance(entry, AssignedPairTask) and entry.adaptive is not None:
+        systems = len(entry.systems)
+        if entry.adaptive.budget < JUDGMENTS_PER_SYSTEM * systems:
+            yield (
+                f"pairs.budget is {entry.adaptive.budget:,} judgments of {pluralise(systems, 'system')}: too few to find the best;"
+                f" write {JUDGMENTS_PER_SYSTEM * systems:,} or more"
+            )
+    elif isinstance(entry, JudgingTask) and judged < MIN_CLUSTERS:
         yield (
             f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {MIN_CLUSTERS}, however many answer; "
             "add topics"

@@ -66,6 +66,8 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
             Judgment.late,
             first.name,
             Showing.reveals_silence,
+            Showing.chance,
+            Showing.drawn,
         )
         .select_from(Judgment)
         .join(

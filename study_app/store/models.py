@@ -344,6 +344,7 @@ class Showing(Base):
     __tablename__ = "showing"
     __table_args__ = (
         UniqueConstraint("slot_id", "position"),
+        CheckConstraint("drawn IN ('uniform', 'adaptive')", name="drawn"),
         CheckConstraint("left_system_id <> right_system_id", name="two_sides"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -355,6 +356,8 @@ class Showing(Base):
     right_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     repeats_id: Mapped[int | None] = mapped_column(ForeignKey("showing.id"))
     reveals_silence: Mapped[bool | None]
+    chance: Mapped[float | None]
+    drawn: Mapped[str | None]
     slot: Mapped[Slot] = relationship(back_populates="showings")
     pair: Mapped[Pair] = relationship()
     judgments: Mapped[list["Judgment"]] = relationship(back_populates="showing", order_by="Judgment.revision")

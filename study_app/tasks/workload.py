@@ -43,7 +43,7 @@ The source is Kato et al. 2016: Two-layered Summaries for Mobile Search: Does th
 User Preferences?, EVIA 2016.
 """
 ASSIGNED_CURES = {
-    "pairs": "write all, or a file with `topic a b` on each line",
+    "pairs": "write all, a file with `topic a b` on each line, or {adaptive: best, budget: N}",
     "systems": "write NAME: FILE, one line per system, two at least",
     "collection": "write topics: FILE below it",
 }
@@ -196,6 +196,8 @@ class Capacity:
         How many workers fill the task when each does all that they are asked to; None without a limit.
     a_worker : int
         About how many things one worker answers.
+    budget : int or None
+        Most answers of all things together; None where each thing has a limit of its own, or none.
     """
 
     answers: str
@@ -204,6 +206,7 @@ class Capacity:
     each: tuple[int, int] | None
     workers: int | None
     a_worker: int
+    budget: int | None = None
 
 
 def workers_to_fill(places: int, limit: int | None, pair_count: int) -> int | None:
@@ -323,6 +326,17 @@ def chosen_capacity(content: TaskContent, entry: ChosenTopicTask, slots: int | N
 def taken_capacity(content: TaskContent, entry: AssignedPairTask) -> Capacity:
     """Return the capacity where workers get one pair after another."""
     pairs = sum(content.pairs_of_topics)
+    if entry.adaptive is not None:
+        a_worker = entry.pairs_of_a_worker(content.pairs_of_topics)
+        return Capacity(
+            answers="judgments of",
+            thing="pair",
+            things=pairs,
+            each=None,
+            budget=entry.adaptive.budget,
+            workers=math.ceil(entry.adaptive.budget / a_worker),
+            a_worker=a_worker,
+        )
     return Capacity(
         answers="judgments of",
         thing="pair",
@@ -364,4 +378,9 @@ def assigned_work(content: TaskContent, topic: str) -> str:
 def chosen_only(protocol: Mapping[str, Any]) -> str:
     """Return a remark for the report if a file named the pairs, or nothing."""
     pairs = protocol.get("pairs", ALL)
+    if isinstance(pairs, Mapping):
+        return (
+            f" (pairs chosen by the answers so far, to find the best system with at most {pairs['budget']:,} judgments; a share of"
+            f" {pairs['uniform_share']:g} of the pairs drawn whatever the answers were)"
+        )
     return ", only pairs that the study file names" if isinstance(pairs, str) and pairs != ALL else ""

@@ -7,8 +7,8 @@ It is one-sided at 0 and 1.
 V_worker is the sandwich by worker, J_c a jackknife over clusters c, each left out by one Newton step; negative eigenvalues of what
 stands in ( )+ are 0. Nuggets and topics are drawn from larger sets as workers are; what answers on one nugget, or one topic, share counts
 beside what answers of one worker share (two ways as of Cameron, Gelbach and Miller 2011; here a further way never makes an error
-smaller). Degrees of freedom are those of the fewer of workers and nuggets, and with topics Satterthwaite's, since two or three topics
-tell next to nothing about how much topics differ. Where no nugget (topic) was asked of two workers, or there is only one,
+smaller). Degrees of freedom are Satterthwaite's of the sum: few nuggets, or topics, tell little about how much they differ, which matters
+as far as the variance is theirs. Where no nugget (topic) was asked of two workers, or there is only one,
 its part is not known and left out.
 
 At an edge there is no curvature to speak of, and a standard error of 0 would be false certainty:
@@ -90,24 +90,21 @@ def clustered_error(
     cov = sandwich(scores, information.sum(axis=0))
     df = np.full(len(cov), counts.workers - 1.0)
     beyond = np.zeros_like(cov)
-    for name, way in counts.shared_ways.items():
+    for way in counts.shared_ways.values():
         alone, by_worker = derivatives(way.alone), derivatives(way.by_worker)
         of_way, of_both = (jackknife_covariance(newton_changes(*each)) for each in (alone, by_worker))
         part = without_negative(of_way - of_both - beyond)
         of_part = _degrees(alone[1], moved)
-        df = (
-            of_both_parts(np.diag(cov), df, np.diag(part), of_part)
-            if name == "topic"
-            else np.minimum(df, of_part)
-        )
+        df = of_both_parts(np.diag(cov), df, np.diag(part), of_part)
         cov, beyond = cov + part, beyond + part
     return ClusteredError(np.asarray(cov), df)
 
 
 def of_both_parts(first: Floats, first_df: Floats, second: Floats, second_df: Floats) -> Floats:
     """Return Satterthwaite's degrees of freedom of a sum of two variances, (q,)."""
-    both = (first + second) ** 2
-    return np.asarray(both / (first**2 / first_df + second**2 / second_df))
+    df, spread = first_df.copy(), first**2 / first_df + second**2 / second_df
+    np.divide((first + second) ** 2, spread, out=df, where=spread > 0)
+    return df
 
 
 def _degrees(information: Floats, moved: int) -> Floats:

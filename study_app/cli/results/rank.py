@@ -158,7 +158,13 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     for task, rows in tasks:
         if len(tasks) > 1:
             yield f"Task {task}"
-        yield f"{wrapped(_answer(rows, ranking.too_few.get(str(task)), share))}\n"
+        best = ranking.best_systems.get(str(task))
+        answer = (
+            f"{best.sentence(ranking.level)}."
+            if best
+            else _answer(rows, ranking.too_few.get(str(task)), share)
+        )
+        yield f"{wrapped(answer)}\n"
         yield table_text(["rank", "system", "win rate", share], [_cells(row) for _, row in rows.iterrows()])
     rows = ranking.ranking
     judged = f"{ranking.duels['judgments'].sum():,} judgments"

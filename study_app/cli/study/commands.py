@@ -236,6 +236,9 @@ def what_is_collected(task_capacity: "Capacity | None") -> str:
 
     if task_capacity is None:
         return "answers of everybody"
+    if task_capacity.budget is not None:
+        things = count_phrase(task_capacity.things, task_capacity.thing)
+        return f"{task_capacity.workers} workers; at most {task_capacity.budget:,} {task_capacity.answers} {things}"
     if task_capacity.workers is None or task_capacity.each is None:
         return f"no limit of workers; each adds {task_capacity.answers} {task_capacity.a_worker} of {count_phrase(task_capacity.things, task_capacity.thing)}"
     low, high = task_capacity.each
