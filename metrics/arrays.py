@@ -47,9 +47,9 @@ def _as_in(first: Any, side: Any) -> ArrayLike:
             continue
         odd = wanted.symmetric_difference(there).tolist()
         if odd or not (wanted.is_unique and there.is_unique):
-            why = f"only one side has {odd[0]!r}" if odd else "a label stands several times"
+            why = f"only one side has {odd[0]!r}" if odd else "a label occurs several times"
             raise ValueError(
-                f"these do not belong together row by row: {why}; give both the same rows, or arrays (`to_numpy()`), which are paired by place"
+                f"these do not belong together row by row: {why}; give both the same rows, or arrays (`to_numpy()`), which are paired by position"
             )
         side = side.reindex(wanted, axis=axis)
     return side  # type: ignore[no-any-return]

@@ -320,7 +320,7 @@ def updates_left_out(
             among=judged,
             noun=JUDGED,
             says="are not among the sampled ones",
-            cause="the updates file may be of another year, or the run gives out what nobody judged",
+            cause="the updates file may be of another year, or the run may have updates without judgments",
         ),
         *count_unused_entries(
             np.array(outside, dtype=np.bool_),
@@ -365,7 +365,7 @@ def events_left_out(collection: EventCollection) -> list[UnusedInput]:
         count=skipped,
         of=used + skipped,
         noun=("match", "matches"),
-        says="are of a nugget or update that its own file does not have",
+        says="name a nugget or update that is missing from its own file",
         cause=cause,
         then="are skipped",
     )

@@ -26,7 +26,7 @@ def short_form(topic: str, prefix: re.Pattern[str] = STREAM_TOPICS) -> str:
 
 
 class TopicNames:
-    """Judged topic ids, found by whichever form of the id a run writes.
+    """Judged topic ids, found by either form of the id.
 
     A written id is a judged one if both are equal, or if one is the short form of the other. `7` and `07` differ,
     and so do `TS13.11` and `TS14.11`.
@@ -60,7 +60,7 @@ class TopicNames:
         Raises
         ------
         InputError
-            If a short form would be that of two long ones, judged or written: which of them is meant, nothing says.
+            If a short form belongs to two long ones, judged or written, and is ambiguous.
         """
         if written in self._judged:
             return written

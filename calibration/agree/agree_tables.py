@@ -221,7 +221,7 @@ def agree(
         raise input_fault(
             f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
             f" (only {join_names(evidence.tables) or 'nothing'})",
-            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
+            cure="only tasks of pairs have agreement; prefcal fit uses visits and votes",
         )
     checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
@@ -229,7 +229,7 @@ def agree(
     copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in checks.same)
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
     if not tasks and evidence.tables["preferences"].empty:
-        raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
+        raise input_fault("the table has no rows", path=evidence.place, cure="check that workers have judged")
     if not tasks:
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
@@ -257,7 +257,7 @@ def agree(
         files = f"{words.files}, add table positions or push_cells (prefcal features), or " * with_measures
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(missing)})",
-            cure=f"{files}give {words.scores}; {words.rank} says without any which system people prefer",
+            cure=f"{files}give {words.scores}; {words.rank} shows without scores which system people prefer",
         )
     kinds = {task: task_kind(task, evidence) for task in variants}
     words = evidence.arguments
@@ -426,7 +426,7 @@ def _on_lengths(evidence: ScoreSources) -> list[str]:
             cure="keep the rows of one metric",
         )
     if evidence.verdicts is None or evidence.verdicts.empty:
-        return ["lengths are not used: no judge that is no person judged"]
+        return ["lengths are not used: the tables have no verdicts of a judge"]
     return []
 
 
@@ -456,7 +456,7 @@ def _judges(
     longer = None if lengths is None else length_differences(task, lengths)
     notes = []
     if evidence.lengths is not None and longer is not None and not np.isfinite(longer).any():
-        notes = ["no side that was judged has a length, so nothing is said of longer sides"]
+        notes = ["no judged side has a length, so a preference for longer sides is not reported"]
     tables, left_out = judge_tables(
         task, verdicts, variants=variants, differences=differences, lengths=longer
     )
@@ -484,14 +484,14 @@ def _notes(
     things = judged_things(task.pairs)[1]
     for measure, difference in differences.items():
         if not difference.any():
-            yield f"{measure} scores the {things} of every pair alike, so nothing can be said of it"
+            yield f"{measure} scores the {things} of every pair alike, so its agreement cannot be estimated"
     for variant in variants:
         scores = variant.scores.reindex(judged_summaries(task)).fillna(0.0)
         largest, spread = float(scores.abs().max()), float(scores.max() - scores.min())
         if precision(largest) > FINE_ENOUGH * spread and largest >= LARGE_SCORE:
             yield (
                 f"{variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
-                f" {precision(largest):.0e} are lost and count as ties: subtract from all scores what they have in common"
+                f" {precision(largest):.0e} are lost and count as ties: subtract a constant from all scores"
             )
 
 
@@ -504,7 +504,7 @@ def _in_same_order(
         if in_same_order(differences[comparison.measure], differences[comparison.against]):
             yield (
                 f"{comparison.against} and {comparison.measure} put the {things} of every pair in the same order, so they"
-                " agree with people alike, whatever people prefer, and are not compared by agreement"
+                " always agree equally often with people, and are not compared by agreement"
             )
 
 

@@ -324,10 +324,10 @@ def _few(what: str, share: Floats) -> str:
     number = pluralise(len(share), what, "queries" if what == "query" else None)
     verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
     if len(share) < MIN_CLUSTERS:
-        return f"{number} {verb}, too few to tell how much others differ"
+        return f"{number} {verb}, too few to estimate how much others differ"
     return (
         f"{number} {verb}, and one of them makes up {percent(share.max())} of the numbers, as if there were {effective_number(share):.1f}:"
-        " too few to tell how much others differ"
+        " too few to estimate how much others differ"
     )
 
 
@@ -348,7 +348,9 @@ def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
     if uneven is not None:
         yield warning(uneven.name, f"{uneven.sentence} By the votes {lean}")
     elif abs(side.side) >= max(NOTABLE_LEAN, 2 * _error_of_side(side)):
-        yield info("side_effect", f"No study file says that sides were drawn by lot. By the votes {lean}")
+        yield info(
+            "side_effect", f"No study file states that sides were assigned at random. By the votes {lean}"
+        )
 
 
 def _error_of_side(side: SideAdjustment) -> float:
@@ -379,8 +381,8 @@ def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iter
     if spread > WIDE_TASTES:
         yield warning(
             "tastes_differ",
-            "People's own tastes differ widely: a standard difference of scores moves the mean vote (1 for, -1 against) of one person by"
-            f" {spread:.2f} more or less than that of another (standard deviation). The p of comparisons by majority is then too small:"
+            "People's tastes differ widely: the effect of a standard difference of scores on a person's mean vote (1 for, -1 against)"
+            f" has a standard deviation of {spread:.2f} over people. The p of comparisons by majority is then too small:"
             " use those by weighted and by votes, which allow for it, and let more people judge.",
         )
 

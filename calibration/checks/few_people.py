@@ -67,5 +67,5 @@ def few(fit: CalibrationResult, what: Literal["worker", "topic"], loads: ArrayLi
     return Finding(
         name=f"few_{what}s",
         severity="warning",
-        sentence=f"{pluralise(number, what)}{statement}: how much {what}s differ is hardly known, and intervals may be too short.",
+        sentence=f"{pluralise(number, what)}{statement}: their differences are poorly estimated, and intervals may be too short.",
     )

@@ -42,6 +42,6 @@ def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
         name="inconsistent",
         severity="warning",
         sentence=f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {format_number(fit.parameters[kappa])} {format_interval((low, high))}"
-        f"; {percent(fit.details['chance'])} by habit): people who look at the pairs are above. See whether the sides of repeats and their column validation_of are"
-        " right, and whether people could tell the pairs apart; numbers from these answers say little.",
+        f"; {percent(fit.details['chance'])} by habit): people who look at the pairs are above. Check the sides of repeats and their column validation_of,"
+        " and whether people could distinguish the two sides; numbers from these answers mean little.",
     )

@@ -143,17 +143,17 @@ def check_judges(preferences: pd.DataFrame) -> tuple[Finding, ...]:
 
 def _on_camp(kind: CarelessClass) -> str:
     return (
-        f"{kind.count} of {len(kind.posterior)} judges prefer the opposite of what the others prefer, as clearly as these prefer it: two camps, and nobody is "
-        "careless for that. Every number that rests on preferences is of both together, and of other people by how many of each there are: say so, "
-        "and look at the camps apart."
+        f"{kind.count} of {len(kind.posterior)} judges prefer the opposite of what the others prefer, just as clearly: two camps, neither of them "
+        "careless. Numbers from preferences average both camps and depend on their sizes: report this, and analyse "
+        "the camps separately."
     )
 
 
 def _on_clickers(kind: CarelessClass) -> str:
     return (
-        f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
-        "prefer. They are counted, which draws every number that rests on preferences towards chance; careless.csv (prefcal fit writes it) "
-        "says how likely each judge is one of them."
+        f"{kind.count} of {len(kind.posterior)} judges click as if at random: their preferences are unrelated to those of the others. "
+        "They are counted, which moves every number from preferences towards chance; careless.csv (prefcal fit writes it) "
+        "has each judge's probability of being one of them."
     )
 
 
@@ -161,8 +161,8 @@ def _on_unclear(by_lot: int, follow: int, judges: int) -> str:
     against = judges - by_lot - follow
     return (
         f"Judges follow the others very differently: {follow} of {judges} clearly, {by_lot} no more than answers by lot might"
-        f"{f', and {against} prefer rather the opposite' if against else ''}. Clicking at random would explain it, and tastes of their own as well: "
-        "every number that rests on preferences is of all together; more answers a judge would tell."
+        f"{f', and {against} prefer rather the opposite' if against else ''}. Clicking at random would explain it, and so would different tastes: "
+        "numbers from preferences average all judges; more answers per judge would distinguish the two."
     )
 
 

@@ -38,14 +38,14 @@ def check_sides(judged: pd.DataFrame) -> Finding | None:
         return Finding(
             name="sides_not_drawn",
             severity="warning",
-            sentence=f"Each of {len(several):,} pairs was shown the same way round every time: a lean to a side cannot be told from "
+            sentence=f"Each of {len(several):,} pairs kept its sides every time: a lean to a side cannot be told from "
             "a liking for what stood there.",
         )
     if 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:
         return Finding(
             name="uneven_sides",
             severity="warning",
-            sentence=f"What comes first in the alphabet stood on the left in {percent(a_left.mean())} of {len(a_left):,} "
-            "judgments: the sides were not drawn evenly, so a lean to a side favours one of two.",
+            sentence=f"The alphabetically first of two was on the left in {percent(a_left.mean())} of {len(a_left):,} "
+            "judgments: sides were uneven, so a side bias favours one of the two.",
         )
     return None

@@ -1,8 +1,8 @@
 """Maximisation of log-likelihoods by Newton's steps, halved until they climb.
 
-One loop for one likelihood with p parameters and for k of them at once, each with its own: then every number below has a
-leading axis of k. What a likelihood knows of itself at a point, with slopes where it has them, is a `Place`; how far the
-next step goes, and how much is still to be gained, the caller's ``step`` says.
+One loop serves one likelihood with p parameters, or k likelihoods at once: then every array below has a leading axis of k.
+A `LikelihoodPoint` holds the likelihood at a point, with slopes where it has them; the caller's ``step`` returns the next step
+and the gain that it promises.
 """
 
 from collections.abc import Callable
@@ -38,11 +38,11 @@ class StoppingRule:
     Attributes
     ----------
     least_promise : float
-        Arrived, without a further step, where less than this is still promised.
+        Smallest promised gain for which another step is made.
     least_gain : float
-        Arrived after a step that gained no more than this.
+        Gain of a step at or below which the climb ends.
     most_steps, most_halvings : int
-        Of the climb, and of each step; a step of which nothing climbs is not made.
+        Largest numbers of steps, and of halvings of a step; a step that never climbs is dropped.
     slack : float
         Share of the log-likelihood that rounding may take from a step that climbs.
     """
@@ -62,10 +62,10 @@ class Maximum(Generic[P]):
     ----------
     point : (p,) or (k, p) ndarray of float
         The parameters.
-    place : Place
-        What is known there.
+    place : LikelihoodPoint
+        The likelihood there.
     arrived : bool
-        Not where the steps ran out.
+        False where the steps ran out.
     """
 
     point: Floats
@@ -85,11 +85,11 @@ def maximise_newton(
     Parameters
     ----------
     look : callable
-        (p,) or (k, p) point -> what is known there.
+        Returns the likelihood at a (p,) or (k, p) point.
     start : (p,) or (k, p) ndarray of float
         Where to begin.
     step : callable
-        Point and place -> the whole step, of the shape of the point, and what it promises (Newton's decrement): a number,
+        Returns the full step from a point, of its shape, and the gain that it promises (Newton's decrement): a number,
         or (k,) of them.
     rule : StoppingRule
         When to stop.
@@ -115,9 +115,9 @@ def _halved(
     rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, P]:
-    """Return the longest part of a step that climbs, or None.
+    """Return the point after the longest part of a step that climbs.
 
-    It tries the whole step, a half, a quarter, and so on.
+    It tries the whole step, a half, a quarter, and so on; where none climbs the point stays.
     """
     point, likelihood = here
     least = likelihood.loglik - rule.slack * np.abs(likelihood.loglik)

@@ -120,7 +120,7 @@ class Replicates:
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return the percentiles that leave (1 - level) / 2 on either side.
 
-        They leave (1 - level) / 2 on either side, or follow the degrees of freedom of the clusters.
+        With ``clusters`` they leave less, so that intervals of few clusters are wider.
         """
         tail = self._tail(level)
         low, high = np.quantile(self.values, [tail, 1 - tail], axis=0)
@@ -153,7 +153,7 @@ class StudentT:
     scale : Scale or tuple of Scale
         The working scale of all parameters, or of each.
     most : float
-        On the working scale, what no parameter can exceed: 1 of a share or a kappa.
+        Upper bound of every parameter on the working scale: 1 for a share or a kappa.
     """
 
     centre: Floats
@@ -196,7 +196,7 @@ class LikelihoodCurve:
     scale : Scale
         The working scale.
     floor : float or None
-        The least value there is, which then stands for an open lower end.
+        Smallest possible value, which replaces an open lower end.
     """
 
     grid: Floats

@@ -196,9 +196,9 @@ def _choices(
     for said, lines in unknown.items():
         rows_of_it = f" ({len(lines):,} rows, the first on line {lines[0]})" if len(lines) > 1 else ""
         log.add(
-            f"{columns.choice}: what {said!r} means is not known{rows_of_it}",
+            f"{columns.choice}: unknown choice {said!r}{rows_of_it}",
             line=lines[0],
-            cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {join_names(ANSWERS, most=len(ANSWERS))}",
+            cure=f"give its meaning: --answer {quote(said)}=CHOICE, CHOICE one of {join_names(ANSWERS, most=len(ANSWERS))}",
         )
     return choices
 

@@ -347,11 +347,9 @@ def _with_order(
         if (
             frame["verdict"].map(lambda word: words.get(word, words.get(word.casefold()))) == "contradicts"
         ).any():
-            note = "verdicts are over both orders of a pair, so position lean cannot be told"
+            note = "verdicts are over both orders of a pair, so position lean cannot be measured"
         else:
-            note = (
-                f"no order is known, so position lean and contradictions between orders cannot be told{hint}"
-            )
+            note = f"no order is known, so position lean and contradictions between orders cannot be measured{hint}"
         return frame.assign(order=order, is_exchanged=False), [note]
     missing = _where(lines, order.isna())
     notes = (
@@ -422,8 +420,8 @@ def _choices(
         _add(
             log,
             _where(lines, unknown & (verdict == word)),
-            f"what the verdict {word!r} means is not known",
-            f"say it with --answer {quote(word)}=CHOICE, CHOICE one of {join_names(VERDICTS, most=9)}",
+            f"unknown verdict {word!r}",
+            f"give its meaning: --answer {quote(word)}=CHOICE, CHOICE one of {join_names(VERDICTS, most=9)}",
         )
     return choice
 
@@ -454,7 +452,7 @@ def _repeats(
     _add(
         log,
         _where(lines, twice),
-        "the same pair, order and repeat stand in an earlier row",
+        "the same pair, order and repeat occur in an earlier row",
         "number repeats 1, 2, ..., or name their column - in --columns",
     )
     return filled

@@ -278,9 +278,9 @@ def _reasons(
     for said, lines in unknown.items():
         rows_of_it = f" ({len(lines):,} rows, the first on line {lines[0]})" if len(lines) > 1 else ""
         log.add(
-            f"{columns.end_reason}: what {said!r} means is not known{rows_of_it}",
+            f"{columns.end_reason}: unknown reason {said!r}{rows_of_it}",
             line=lines[0],
-            cure=f"say it with --reason {quote(said)}=REASON, REASON one of {join_names(END_REASONS)}",
+            cure=f"give its meaning: --reason {quote(said)}=REASON, REASON one of {join_names(END_REASONS)}",
         )
     return [meanings.get(said, said) for said in cells]
 

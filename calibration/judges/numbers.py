@@ -152,7 +152,7 @@ def standing(row: Mapping[str, Any]) -> str:
         return "worse than one more crowd worker"
     if max(-low, high) <= AS_GOOD:
         return "as good as one more crowd worker, and no better"
-    return "it cannot be told from one more crowd worker"
+    return "it cannot be distinguished from one more crowd worker"
 
 
 class NumberWords(NamedTuple):
@@ -184,8 +184,8 @@ def judge_in_words(row: Mapping[str, Any], words: NumberWords = PLAIN) -> str:
     if not row["pairs_there"]:
         return (
             f"{row['judge']} agrees with the majority in {share(row['agreement_half'])} of {number(row['pairs'])} pairs"
-            f" ({between(row['low'], row['high'])}), a tie counting half; none of them has the votes of two people, so nobody"
-            " can say what one more person would do."
+            f" ({between(row['low'], row['high'])}), a tie counting half; none of them has the votes of two people, so it"
+            " cannot be compared with one more person."
         )
     apart = ""
     if not math.isnan(row["difference_low"]):

@@ -2,8 +2,8 @@
 
 Intent i of a topic with W voters has n_i ~ Binomial(W, q_i) and q_i ~ Beta(a, b), with a and b common to all intents of
 the collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial would be wrong: a worker gives an intent at
-most one vote. What a few votes say about a and b is little, so they are averaged over instead of being fixed at their
-likeliest values, which would make the intervals too narrow. The paper's raw share n_i / n is kept beside it.
+most one vote. Few votes hardly determine a and b, so results are averaged over them: fixing them at their
+likeliest values would make the intervals too narrow. The paper's raw share n_i / n is kept beside it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -104,7 +104,7 @@ def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaP
 
     All have the same number of voters.
 
-    What n ticks of W voters say of the grid is worked out once, for all collections in which they come.
+    The likelihood of n ticks of W voters is computed once for all collections.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class IntentBallots:
 
     @cached_property
     def prior(self) -> BetaPrior:
-        """What the votes say of a and b: see `rates_prior`."""
+        """Posterior of a and b, see `rates_prior`."""
         return rates_prior(*(self.counts[name].to_numpy(np.float64) for name in ("votes", "voters")))
 
     @cached_property
@@ -184,8 +184,8 @@ class IntentFit(HasSummary):
     raw : tuple of float or None
         The paper's n_i / n of each; None where nobody ticked any intent of the topic.
     result : CalibrationResult
-        Parameters ``P(INTENT|TOPIC)``. Its details: mean_rate a / (a + b) and concentration a + b, the averages
-        over what the votes say of them (the latter on the log scale), and topics.
+        Parameters ``P(INTENT|TOPIC)``. Its details: mean_rate a / (a + b) and concentration a + b, averages
+        over their posterior (the latter on the log scale), and topics.
     votes, voters : (k,) ndarray of float
         n_i and W_i of each.
     rates : (k,) ndarray of float

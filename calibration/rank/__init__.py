@@ -1,7 +1,7 @@
 """Ranking of systems by preferences: win rates, worths, duels and rank ranges.
 
-In comes the table preferences, with workers where some are excluded; out goes a `Ranking`, whose frames `folder` writes and reads.
-`crossed` says how far many estimates may be off at once when topics and people are both samples, and which ranks that leaves open. Uses `calibration.inference` and
+It turns table preferences, with workers where some are excluded, into a `Ranking`, whose frames `folder` writes and reads.
+`crossed` gives simultaneous intervals when topics and people are both samples, and the ranks that these leave open. Uses `calibration.inference` and
 `calibration.tables`; knows nothing of measures.
 """
 

@@ -173,7 +173,7 @@ def best_in_words(best: pd.DataFrame) -> str:
     some = len(best) - alone - all_open
     said = [
         f"in {some:,} several may be the best" if some else "",
-        f"in {all_open:,} these judgments do not tell" if all_open else "",
+        f"in {all_open:,} any may be the best" if all_open else "",
     ]
     return (
         "; ".join([f"The best is known in {alone:,} of {pluralise(len(best), 'topic')}", *filter(None, said)])

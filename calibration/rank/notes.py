@@ -40,7 +40,7 @@ def _scarcities(judged: JudgedSystems, rates: JudgedShares) -> list[tuple[str, s
     if judged.fixed_topic is not None and judged.worker is None:
         return [
             (
-                "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead",
+                "the judges are unknown, and intervals within a topic are over people: too little to say who is ahead",
                 "",
             )
         ]
@@ -103,8 +103,8 @@ def notes_on(
         yield from _on_sides(judged, adjustment)
     elif not judged.has_drawn_sides:
         yield (
-            "these tables do not say that sides were drawn by lot; win rates are as people voted, with the effect of the side, which so"
-            " few cannot tell"
+            "these tables do not state that sides were assigned at random; win rates keep the side effect, which so"
+            " few judgments cannot estimate"
         )
     yield from _on_repeats(judged)
 
@@ -162,12 +162,12 @@ def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str
         )
         if judged.is_tie.all():
             return
-        yield f"{why}, so the effect of the side cannot be told from the systems: win rates are as people voted (side_not_separable)"
+        yield f"{why}, so the side effect cannot be separated from the systems: win rates keep it (side_not_separable)"
     else:
         left = choice_probabilities(np.asarray(adjustment.side), np.asarray(-np.inf))[0]
         yield (
-            "these tables do not say that sides were drawn by lot, so win rates, duels and ranks are without the effect of the side (between"
-            f" equals, {100 * left:.1f} % of the answers for a side are for the left one); column win_rate_raw is with it"
+            "these tables do not state that sides were assigned at random, so win rates, duels and ranks are corrected for the side effect (between"
+            f" equals, {100 * left:.1f} % of the answers for a side are for the left one); column win_rate_raw is not"
         )
     yield from _on_uneven_sides(judged)
 
@@ -199,6 +199,6 @@ def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjust
     if worths is None:
         yield f"no worths: {why_none}"
     elif np.isnan(worths.side):
-        yield "the side of a system cannot be told from its worth, so the worths have no side effect"
+        yield "side and worth cannot be separated, so the worths are not corrected for sides"
     elif adjustment is not None and not adjustment.is_separable:
-        yield "the worths tell the side from the systems only if all systems lie on one scale"
+        yield "the worths separate sides from systems only if all systems lie on one scale"

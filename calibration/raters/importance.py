@@ -110,12 +110,12 @@ def fit_importance_alpha(
     ------
     NotIdentifiedError
         If no iUnit has two assessors, all ratings of such iUnits are the same, or there are more than 50 different
-        ratings: so many are no categories.
+        ratings: too many for categories.
     """
     several = _rated_twice(ratings)
     category, values = pd.factorize(several["rating"], sort=True)
     if len(values) > MAX_CATEGORIES:
-        raise NotIdentifiedError(f"there are {len(values)} different ratings: so many are no categories")
+        raise NotIdentifiedError(f"there are {len(values)} different ratings: too many for categories")
     item = several.groupby(ITEM).ngroup().to_numpy(np.intp)
     cluster = np.zeros(int(item.max()) + 1, dtype=np.intp)
     cluster[item] = pd.factorize(several["topic"])[0]

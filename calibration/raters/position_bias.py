@@ -1,9 +1,9 @@
 """Position bias: the lean of workers to one side of the screen.
 
 An intercept-only logit of left against right among the answers for one side, with the covariance clustered by worker, or by topic
-where who judged is not known.
-Validation repeats do not count. Where sides are drawn by lot for every judgment a lean is noise; where a pair was always
-shown the same way round it cannot be separated from a liking for the systems that stood there (`calibration.checks.uneven_sides`).
+where the judges are unknown.
+Validation repeats do not count. Where sides are random for every judgment, a lean adds noise; where a pair always kept its
+sides, it cannot be separated from a preference for the system on that side (`calibration.checks.uneven_sides`).
 """
 
 import math
@@ -31,14 +31,14 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Rat
 
     logit P(left) = b;  Var(b) = W / (W - 1) sum_w (sum_j (y_wj - p))^2 / (n p (1 - p))^2
 
-    over workers w; over topics where who judged is not known.
+    over workers w, or over topics where the judges are unknown.
 
     Parameters
     ----------
     preferences : DataFrame
         Table preferences.
     level : float
-        Of the intervals that diagnostics speak of.
+        Confidence level of the intervals in diagnostics.
 
     Returns
     -------

@@ -132,7 +132,7 @@ def quality_report(
     seed : int
         Of every resampling.
     level : float
-        Of the intervals that diagnostics speak of.
+        Confidence level of the intervals in diagnostics.
     exclude : bool
         Leave excluded workers out (withdrawn ones always are). Where there are any, a diagnostic
         ``with_excluded_workers`` says what the numbers are with them.

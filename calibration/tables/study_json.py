@@ -344,10 +344,8 @@ def _change(name: str, path: Path, record: TableRecord) -> TableChange | None:
     if rows == record.rows and is_unended(path):
         return TableChange(is_cut=True, fault=_torn(name, path))
     was = "" if rows == record.rows else f": it had {pluralise(record.rows, 'row')} and has {rows:,}"
-    problem = (
-        f"this table was changed after its export{was}, and what is computed is of the table as it is now"
-    )
-    cure = f"if that is meant, {_forget(name)} and this is not said again; if not, export the study again"
+    problem = f"this table was changed after its export{was}, and results are those of the changed table"
+    cure = f"if that was intended, {_forget(name)} to stop this warning; if not, export the study again"
     return TableChange(is_cut=False, fault=Fault(problem=problem, cure=cure, path=str(path)))
 
 
@@ -362,7 +360,7 @@ def _shorter(name: str, path: Path, rows: int, exported: int) -> Fault:
 
 def _torn(name: str, path: Path) -> Fault:
     return Fault(
-        problem="the table is cut inside its last line: that is not as it was exported, and has no line break",
+        problem="the table ends inside a line: its last line differs from the export and has no line break",
         cure=f"export the study again, or, if you changed the table on purpose, {_forget(name)}",
         path=str(path),
         line=last_line(path),

@@ -89,7 +89,7 @@ def _values(
 def _misspelt(ignored_name: Ignored) -> Fault:
     what = "this file" if ignored_name.is_file else f"column {ignored_name.name!r}"
     return Fault(
-        problem=f"{what} is ignored, as nothing knows its name",
+        problem=f"{what} is ignored: unknown name",
         cure=ignored_name.cure,
         path=str(ignored_name.path),
     )

@@ -26,7 +26,7 @@ def read_model(path: str | Path, model: type[Model], *, cure: str) -> Model:
     model : subclass of BaseModel
         Its shape.
     cure : str
-        How to get a sound file, for the faults whose cure is not plain from what is wrong.
+        How to get a sound file, for faults that do not imply their cure.
 
     Raises
     ------

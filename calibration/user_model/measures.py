@@ -89,7 +89,7 @@ def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[s
     model : UserModel
         As fitted, or drawn.
     explicit : collection of str
-        Parameters that are not the model's: what belongs to them is not taken either.
+        Parameters that the caller sets; the model's values that belong to them are ignored.
     """
     given = {name.partition("_")[0] for name in explicit}
     parameters: dict[str, Any] = {f"{what}_law": law for what, law in model.laws.items() if what not in given}

@@ -408,7 +408,7 @@ def lacking_push_weights(model: UserModel) -> str:
         return ""
     return (
         f"the contingency utility counts {missing} as 0, which the model lacks: "
-        "prefcal fit leaves out what the judged pairs cannot tell"
+        "prefcal fit leaves out weights that the judged pairs do not identify"
     )
 
 

@@ -1,6 +1,6 @@
 """Visits, cut from a log of activity and joined with their follows.
 
-In go tables activity, follows and visits; out come visits (`cut`), the silence that ends one (`threshold`), and stays in
-follows as arrays (`stays`), of which `calibration.models.durations` makes times at risk. `cut` draws logs of known visits too. Uses
-`calibration.inference` and `calibration.tables`.
+The package turns tables activity, follows and visits into visits (`cut`), the silence that ends one (`threshold`), and visits in
+follows as arrays (`followed_visits`), from which `calibration.models.durations` makes times at risk. `simulate` draws logs of known
+visits. It uses `calibration.inference` and `calibration.tables`.
 """

@@ -80,7 +80,7 @@ def idle_threshold(
         people), fewer than 50 silences, or no valley between the two kinds.
     """
     if activity["kind"].eq("beat").any():
-        return _fallback(fallback_seconds, "the log has heartbeats, which tell when a page was in sight")
+        return _fallback(fallback_seconds, "the log has heartbeats, which show when a page was visible")
     silences = silences_seconds(activity, follows=follows)
     if len(silences) < MIN_SILENCES:
         return _fallback(fallback_seconds, f"there are {len(silences)} silences")

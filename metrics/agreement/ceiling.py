@@ -244,7 +244,7 @@ class Ceiling:
         """Return why the ceilings have no interval, or an empty string."""
         error = self.second_panel["against"].standard_error
         if math.isnan(self.second_panel["against"].df):
-            return "queries, or people who judged several of them, are too few to say anything about others"
+            return "too few queries, or people who judged several of them, to generalise to others"
         if math.isnan(error):
             left_out = "a query or a person" if self.crossed else "a query"
             return f"with {left_out} left out no pair with two votes may remain"

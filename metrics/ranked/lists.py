@@ -150,7 +150,7 @@ class RankedRun:
         """Check that no list has a document twice."""
         for topic, documents in self.rankings.items():
             if len(set(documents)) < len(documents):
-                raise ValueError(f"a document stands twice in the list of topic {topic}")
+                raise ValueError(f"a document occurs twice in the list of topic {topic}")
 
 
 def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
@@ -164,7 +164,7 @@ def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
     neighbours = pluralise(sum(run.single_ties for run in tied), "pair")
     return (
         f"{neighbours} of neighbours in {pluralise(len(tied), 'run')} differ in score, but not in single precision, in which "
-        "trec_eval sorts: there the larger docid comes first"
+        "trec_eval sorts: it puts the larger docid first"
     )
 
 

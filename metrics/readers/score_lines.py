@@ -297,7 +297,7 @@ def _check_sort(names: Sequence[Collection[str]], line: int, log: FaultLog) -> N
     if width == 4 and all(one.lower() in {"0", "q0"} for one in names[1]):
         sort = "a file of judgments"
     elif width > 4:
-        sort = SORTS.get(width, "no file of scores that is known")
+        sort = SORTS.get(width, "no known file of scores")
     else:
         return
     log.add(

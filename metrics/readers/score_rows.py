@@ -224,7 +224,7 @@ def _check_once(table: ScoreTable, log: FaultLog) -> None:
     lines = table.line[order[again]].tolist()
     if lines and table.is_wide and not table.has_topics and table.notes:
         log.add(
-            f"{pluralise(len(lines), 'row')} of a run that another row has too, and no column is called topic; {'; '.join(table.notes)}",
+            f"{pluralise(len(lines), 'row')} of a run that has another row already, and no column is called topic; {'; '.join(table.notes)}",
             line=1,
             cure="call the columns run, topic, metric, value, or keep one row per run",
         )

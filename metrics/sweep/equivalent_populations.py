@@ -92,11 +92,11 @@ def told_apart(found: "pd.DataFrame") -> str:
     """Return a sentence on the points that are as close as the first one."""
     points = len(found)
     if found["tau-b"].isna().all():
-        return "At no point tau-b is defined: one of both measures has no two runs that differ."
+        return "tau-b is undefined at every point: one of the two measures scores all runs alike."
     if found["below_low"].isna().all():
         highest = int((found["below"] == 0).sum())
-        return f"The highest tau-b is that of {highest:,} of {pluralise(points, 'point')}; which others are as good, only intervals would say."
-    return f"These topics cannot tell {len(as_close(found)) - 1:,} of the {points - 1:,} other points from the first."
+        return f"{highest:,} of {pluralise(points, 'point')} share the highest tau-b; only intervals would show which others are as good."
+    return f"These topics cannot distinguish {len(as_close(found)) - 1:,} of the {points - 1:,} other points from the first."
 
 
 def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:

@@ -5,8 +5,8 @@ A sweep crosses every mean time away with every mean session, every spread of bo
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4, whose 2,646 points are the
 default.
 
-A folder has ``sweep.json``, which says which sweep it is of, and ``parts/``, a file a population. Each is there whole or not at
-all, so a sweep that was stopped in any way goes on where it was.
+A folder has ``sweep.json``, the settings of its sweep, and ``parts/``, a file per population. Files are written whole or not at
+all, so a stopped sweep goes on where it was.
 """
 
 import hashlib
@@ -88,7 +88,7 @@ class SweepGrid:
         Raises
         ------
         ValueError
-            As said.
+            If one of these checks fails.
         """
         for name in ("away_seconds", "session_seconds", "spread", "lateness"):
             values = tuple(map(float, np.atleast_1d(getattr(self, name))))
@@ -158,7 +158,7 @@ class SweepWork(NamedTuple):
     users : int
         How many of each population.
     seed : int
-        Of the users of every population alike, as in `metrics.msu.trails.SimulatedUsers`.
+        Seed of the users, the same for every population, as in `metrics.msu.trails.SimulatedUsers`.
     """
 
     prepared: PreparedRuns
@@ -266,7 +266,7 @@ class SweepFolder:
         Raises
         ------
         InputError
-            If one of the parts that are there is damaged: what it lacks would else be found after hours of work.
+            If an existing part is damaged, which would otherwise show only after hours of work.
         """
         there = {path.name for path in (self.folder / PARTS).glob("*.npz")}
         missing = [
@@ -326,7 +326,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         is_one = False
     if not is_one:
         raise input_fault(
-            "this does not say which sweep the folder has",
+            "the settings of the sweep are missing or damaged",
             path=path,
             cure="name a folder that prefcal sweep wrote, or an empty one",
         )

@@ -93,7 +93,7 @@ class PageState(NamedTuple):
     on_screen, pauses : array of int
         The items on the screen in the order in which they came, and the events of pauses not read on after.
     per_word_ms : array of float, shape (1,)
-        Grows by each moment over the words on the screen, so that an item takes its words x growth when they change.
+        Running sum of time per word on the screen; an item's time is its words times the growth of this sum.
     """
 
     state: Int64s

@@ -7,7 +7,7 @@ The rules, where the log leaves a choice:
 - Events at nearly the same time are one moment, and moments become longer where a page has more than
   `MAX_MOMENTS`: a moment shows the screen at its end.
 - Between two events with a missing number, or where a page in sight stops beating, the screen is unknown:
-  these spells are `missing` and `silent`. The others are `looked` (in sight, with the focus), `unfocused`, `hidden` and `finite_or_none`.
+  these spells are `missing` and `silent`. The others are `looked` (in sight, with the focus), `unfocused`, `hidden` and `closed`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,11 +33,11 @@ class ScreenState:
 
     Attributes
     ----------
-    shares : dict of Place to float
-        Share of each item in the viewport, as it was last said; 0 for those that have gone.
-    opened : set of Place
+    shares : dict of ItemKey to float
+        Share of each item in the viewport, as last logged; 0 for items that left it.
+    opened : set of ItemKey
         Links whose second layer is open.
-    read : set of Place
+    read : set of ItemKey
         Items that were wholly on the screen at some time.
     choice : str or None
         The option that is picked.
@@ -107,11 +107,11 @@ class ScreenMoment:
     Attributes
     ----------
     at_ms : int
-        The last of it, after the page was served.
+        Time of its last event, after the page was served.
     acts : tuple of LoggedEvent
         Events of `ACTS`.
-    changed : mapping of Place to float
-        Items of which another share is on the screen now than before, 0 for those that have gone.
+    changed : mapping of ItemKey to float
+        New share of each item whose share on the screen changed, 0 for items that left it.
     shown : int
         How many items are on the screen then.
     missing : int

@@ -103,8 +103,8 @@ KIND = TaskKind(
             "ja": "ある話題について、興味のある内容に印をつけます",
         },
         comments={
-            "votes_per_query": "so many workers vote on a query (Kato et al. 2016, 4.1); null is no limit",
-            "queries_per_worker": "a worker votes on so many (Kato et al. 2016, 4.1)",
+            "votes_per_query": "workers who vote on each query (Kato et al. 2016, 4.1); null is no limit",
+            "queries_per_worker": "queries that a worker votes on (Kato et al. 2016, 4.1)",
         },
     ),
 )

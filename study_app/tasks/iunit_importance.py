@@ -126,8 +126,8 @@ KIND = TaskKind(
             "ja": "ある関心を持つ人にとって、それぞれの情報がどのくらい重要かを答えます",
         },
         comments={
-            "assessors_per_iunit": "so many workers rate an iUnit for an intent (Kato et al. 2016, 4.1)",
-            "intents_per_worker": "a worker rates the iUnits for so many intents, each with all of its query",
+            "assessors_per_iunit": "workers who rate an iUnit for an intent (Kato et al. 2016, 4.1)",
+            "intents_per_worker": "intents for which a worker rates all iUnits of the query",
             "iunits_per_page": "so many on a page",
         },
     ),

@@ -215,7 +215,7 @@ def test_events_of_files_that_do_not_fit_are_counted(events):
         "1 of 3 topics is not in all of topics file, nuggets and updates, such as '3', and is left out"
     ]
     assert sentences(events_left_out(skipped))[1:] == [
-        "4 of 4 matches are of a nugget or update that its own file does not have and are skipped",
+        "4 of 4 matches name a nugget or update that is missing from its own file and are skipped",
         "2 of 2 judged topics have no match, such as 'TS14.1'",
     ]
 

@@ -220,7 +220,7 @@ def _is_fitted(name: str) -> bool:
 def _unscored(name: str, arguments: Arguments) -> Fault:
     cure = arguments.files
     if _is_fitted(name):
-        cure = f"give {arguments.model}, from tables that can tell its parameters"
+        cure = f"give {arguments.model}, from tables that identify its parameters"
     return Fault(problem=f"nothing here scores {name!r}", cure=cure)
 
 

@@ -173,7 +173,7 @@ class _Lists:
             return
         if not has_ir_measures():
             names = join_names(text.format(k=self.depth) for text in PLAIN)
-            yield f"{names} would stand here too, if ir_measures were installed ({INSTALL})"
+            yield f"{names} are left out: they need ir_measures ({INSTALL})"
         for variant in self._known():
             if not _is_defined(variant, self.collection):
                 yield f"{variant.column} is left out: a grade is above {variant.largest_grade}"

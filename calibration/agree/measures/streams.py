@@ -120,14 +120,10 @@ def _named(
 def _files(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> StreamFiles | None:
     sources = evidence.sources.get(task.task)
     if sources is None:
-        notes.append(
-            f"{task.task}: only measures that the cells make up, since no collection and runs are named"
-        )
+        notes.append(f"{task.task}: only measures of the cells, since no collection and runs are named")
         return None
     if sources.problems:
-        notes.append(
-            f"{task.task}: only measures that the cells make up, since {'; '.join(sources.problems)}"
-        )
+        notes.append(f"{task.task}: only measures of the cells, since {'; '.join(sources.problems)}")
         return None
     return read_stream_files(sources)
 
@@ -197,7 +193,7 @@ def _update_streams(
     if files is None:
         return None
     if files.events is None:
-        notes.append(f"{task.task}: no MSU, since no file of texts is named whose words people would read")
+        notes.append(f"{task.task}: no MSU, since no file of texts is named")
         return None
     skipped = files.events.skipped.sentence(nuggets="the file of nuggets", updates="the file of updates")
     notes += [f"{task.task}: {skipped}"] if skipped else []

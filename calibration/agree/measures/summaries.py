@@ -119,7 +119,7 @@ def _taken(
         known_topics |= set(intents.loc[intents["probability"].notna(), "topic"])
     untold = [topic for topic in collection_shares if topic not in known_topics]
     if collection_shares == uniform(collection_shares):
-        yield "every intent is equally probable, as far as the tables say"
+        yield "the tables have no P(i|q), so every intent is equally probable"
     elif untold:
         yield f"no probability of intents is given for {join_names(untold)}: there they are equally probable"
     unknown = [
@@ -132,7 +132,7 @@ def _taken(
     without = judged_summaries(task).difference(pd.MultiIndex.from_frame(positions[["topic", "system"]]))
     if len(without):
         summaries = join_names(f"{system} on {topic}" for topic, system in without)
-        yield f"no positions, so a score of 0, as of summaries that meet no iUnit: {summaries}"
+        yield f"summaries without positions score 0, like summaries without iUnits: {summaries}"
 
 
 def _positions(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> Positions:

@@ -40,9 +40,9 @@ def check_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
         p_value=days.p_value,
         explains=UNEVEN,
         gain=days.gain,
-        sentence=f"Everybody came more on some of the {days.n_days} days than on others ({format_p(days.p_value)}): {days.low:.2g} times as "
-        f"often as on average on quiet days, {days.high:.2g} times on busy ones. The estimate is of these days; others would give another, "
-        "further off than the interval says.",
+        sentence=f"Workers came more on some of the {days.n_days} days than on others ({format_p(days.p_value)}): {days.low:.2g} times as "
+        f"often as on average on quiet days, {days.high:.2g} times on busy ones. The estimate is of these days; the interval "
+        "does not cover other days.",
     )
 
 
@@ -55,7 +55,7 @@ def check_few_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | N
         name="few_days",
         severity="warning",
         sentence=f"The study ran over {pluralise(count, 'day')}. So few hardly show whether people come more on some days than on others; if "
-        "they do, the mean on other days may be further off than the interval says. Run over a week or more.",
+        "they do, the interval does not cover other days. Run it over a week or more.",
     )
 
 

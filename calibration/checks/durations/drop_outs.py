@@ -54,10 +54,10 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
         explains=UNEVEN,
         gain=gain,
         sentence=(
-            f"About {percent(share)} of the follows ended for good before their end ({format_p(p_value)}): nobody came back any more, although "
-            f"the visits before lead to expect it; {numbers}. Ask for a sign of life (last_seen_at)."
+            f"About {percent(share)} of the follows ended for good before their end ({format_p(p_value)}): no visit followed, although "
+            f"the earlier visits made one likely; {numbers}. Ask workers for signs of activity (last_seen_at)."
             if p_value < REJECTED
-            else f"Some people may have left for good ({percent(share)}), which cannot be told; {numbers}."
+            else f"Some people may have left for good ({percent(share)}); the visits do not show it; {numbers}."
         ),
         sensitivity=listed(law, fit, explains="better" if p_value < REJECTED else "as well"),
     )

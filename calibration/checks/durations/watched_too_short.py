@@ -25,7 +25,7 @@ def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | Non
 
 
 def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Warn if the mean is longer than anybody was watched."""
+    """Warn if the mean is longer than the median time that workers were watched."""
     watched = float(np.median(exposure.follow_seconds[exposure.follow_unit >= 0]))
     mean = float(fit.estimates[0])
     if exposure.design == "count" or mean <= watched:
@@ -45,6 +45,6 @@ def check_session_unit(fit: DurationFit, exposure: CensoredDurations) -> Finding
     return Finding(
         name="session_below_a_second",
         severity="warning",
-        sentence=f"The mean session takes {fit.top.mean:.2g} s, which nobody reads in: the times of the visits may have been read in "
+        sentence=f"The mean session takes {fit.top.mean:.2g} s, too short to read anything: the times of the visits may have been read in "
         "another unit, such as seconds as milliseconds.",
     )

@@ -59,7 +59,7 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
         )
     else:
         sentence = (
-            f"Whether use levels off cannot be told: a floor of up to {percent(largest)} agrees with the answers, and with it L would be "
+            f"The answers do not show whether use levels off: a floor of up to {percent(largest)} agrees with them, and with it L would be "
             f"{with_largest:.2f}, not {decay:.2f}. Ask about later updates, or more of them."
         )
     return Finding(

@@ -31,6 +31,6 @@ def check_rounded_stops(fit: StopsFit, stops: Stops) -> Finding | None:
     )
     return Finding(
         name="stops_by_screen",
-        sentence=f"{sentence} They may be numbers rounded to the nearest, too, which cannot be told: L is then {estimate:.0f}, not {fit.estimates[0]:.0f}.",
+        sentence=f"{sentence} The stops may also be rounded to the nearest number, which they do not show: L is then {estimate:.0f}, not {fit.estimates[0]:.0f}.",
         sensitivity={plain_name(next(iter(fit.parameters))): (law,)},
     )

@@ -35,6 +35,6 @@ def check_visits(fit: StopsFit, stops: Stops) -> Finding | None:
     return Finding(
         name="from_visits",
         severity="warning",
-        sentence="No stop names a judgment or a layout, as none does that comes from a visit to a stream: how far people come "
-        "there is bounded by their time too, and the estimate is then not their patience with texts.",
+        sentence="No stop names a judgment or a layout, so all may be from visits to streams: there, time also limits how far "
+        "people read, and the estimate is not their patience with texts.",
     )

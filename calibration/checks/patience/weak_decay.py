@@ -26,7 +26,7 @@ def check_weak_decay(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
         return None
     return _warning(
         "weak_decay",
-        f"The preferences hardly tell this patience from no limit at all (likelihood ratio {ratio:.1f}, below {WEAK_LIKELIHOOD_RATIO:g}).",
+        f"The preferences hardly distinguish this patience from no limit at all (likelihood ratio {ratio:.1f}, below {WEAK_LIKELIHOOD_RATIO:g}).",
     )
 
 

@@ -82,7 +82,7 @@ def check_finishers(fit: PersistenceFit, steps: ContinuationCounts) -> Finding |
         p_value=finisher_class.p_value,
         explains=NOT_GEOMETRIC,
         gain=finisher_class.gain,
-        sentence=f"{finisher_class.people.sum()} of {len(steps.people)} people always go to the end ({format_p(finisher_class.p_value)}): they are in this persistence of "
+        sentence=f"{finisher_class.people.sum()} of {len(steps.people)} people always go to the end ({format_p(finisher_class.p_value)}): they are included in this persistence of "
         f"{fit.estimates[0]:.3f}; {law.sentence}.",
         sensitivity=law.sensitivity(next(iter(fit.parameters))),
     )

@@ -75,8 +75,8 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
         p_value=p_value,
         explains=NOT_BY_COUNT,
         gain=best.search.maximum.loglik - loglik,
-        sentence=f"People differ in what a push costs them ({format_p(p_value)}), so that weights that are the same for all may be too near 0: "
-        f"{name.removeprefix('push_')} is {format_number(fit.parameters[name])}, and {beside} if everybody has their own.",
+        sentence=f"People differ in the cost of a push to them ({format_p(p_value)}), so common weights may be too near 0: "
+        f"{name.removeprefix('push_')} is {format_number(fit.parameters[name])}, and {beside} with individual weights.",
         sensitivity=laws,
     )
 

@@ -8,7 +8,7 @@ Beside the test stand the weights in each form that the judgments do not reject 
 (half the chi-squared with one degree of freedom that chance exceeds in one of twenty), times the design effect of the weights. A weight is
 what one push costs in any form (1^theta = 1).
 
-If pain is that of a day with any push, only P_0 + S_0 = b can be told, since a silent day has a push or is silent: with neither negative
+If pain is that of a day with any push, only P_0 + S_0 = b is identified, since a silent day has a push or is silent: with neither negative
 each lies between 0 and b. Most eventful days with a push have one that is not relevant, so that the weight a of silent eventful days lacks
 up to b, and S_E lies between a and a + b.
 """
@@ -114,8 +114,8 @@ def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
     return Finding(
         name="forms_open",
         p_value=p_value,
-        sentence=f"Whether pain and gain grow with the number of pushes or otherwise cannot be told ({format_p(p_value)}): the judgments leave "
-        f"open {names}. What the parameters are then stands beside them as other laws.",
+        sentence=f"The judgments do not show how pain and gain grow with the number of pushes ({format_p(p_value)}): they leave "
+        f"open {names}. The parameters under these forms are listed as other laws.",
         sensitivity=_laws(values, []),
     )
 
@@ -219,7 +219,7 @@ def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, form: _InForm) ->
 def _shared_by_days(fit: PushFit, values: Values) -> Values:
     """Return middle and ends of S_E, P_0 and S_0 for days with a push.
 
-    Only the sum of S_E and S_0 is identified on such days.
+    Only P_0 + S_0 is identified, and S_E may lack up to this sum.
     """
     if fit.search.unclear or not {"push_S_E", "push_S_0"} <= values.keys():
         return values
@@ -238,8 +238,8 @@ _BY_COUNT: dict[Part, str] = {
     "gain": "with each relevant push",
 }
 _NAMED: dict[Part, str] = {
-    "pain": "what a push costs depends on how many there are",
-    "gain": "what a relevant push is worth depends on how many there are",
+    "pain": "the cost of a push depends on the number of pushes",
+    "gain": "the worth of a relevant push depends on the number of relevant pushes",
 }
 
 

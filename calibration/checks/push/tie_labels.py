@@ -55,8 +55,8 @@ def check_tie_labels(fit: PushFit, judgments: PushJudgments) -> Finding | None:
 def _sentence(slope: float, p_value: float, zero: float) -> str:
     if p_value >= FOLLOWS:
         return (
-            f"Whether a tie is called good or bad does not follow the streams' utility ({format_p(p_value)}): these judgments do not "
-            "tell where utility is 0."
+            f"Ties are called good or bad regardless of the streams' utility ({format_p(p_value)}): these judgments do not "
+            "show where utility is 0."
         )
     if slope < 0:
         return f"Ties are called good where the utility is low ({format_p(p_value)}): check the labels."

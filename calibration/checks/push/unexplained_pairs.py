@@ -32,7 +32,7 @@ def check_unexplained_pairs(fit: PushFit, judgments: PushJudgments) -> Finding |
     verdict = (
         "People prefer streams for more than their cells"
         if p_value < UNEXPLAINED
-        else "The cells explain the preferences as far as these votes can tell"
+        else "The cells explain the preferences as far as these votes show"
     )
     return Finding(
         name="unexplained_pairs",

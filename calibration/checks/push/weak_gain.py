@@ -26,8 +26,8 @@ def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     return Finding(
         name="weak_gain",
         severity="warning",
-        sentence=f"The weight of gain is only {raw.in_errors[0]:.1f} standard errors from 0, so it may be 0: what is relative to it is uncertain, "
-        "and where its interval is open it cannot be told from these judgments. Ask more people, and about more topics.",
+        sentence=f"The weight of gain is only {raw.in_errors[0]:.1f} standard errors from 0, so it may be 0: weights relative to it are uncertain, "
+        "and one with an open interval is not identified. Ask more people, and about more topics.",
     )
 
 

@@ -42,5 +42,5 @@ def check_item_number(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         name="few_items",
         severity="warning",
         parameters=(MU,),
-        sentence=f"{items} items that several workers read are few to tell how much items differ.",
+        sentence=f"Only {items} items have several readers: their differences are poorly estimated.",
     )

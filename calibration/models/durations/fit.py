@@ -172,7 +172,7 @@ def fit_exposure(
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
     no_spread = info(
         "no_spread",
-        "Workers do not differ more than chance explains: S is 0, and the upper end of its interval is what is known.",
+        "Workers do not differ more than chance explains: S is 0, and only the upper end of its interval is informative.",
     )
     return DurationFit(
         parameters=MappingProxyType(
@@ -386,8 +386,8 @@ class DurationFit(CalibrationResult):
     def _check_drawable(self) -> None:
         if self.many_cut:
             raise NotIdentifiedError(
-                "more than a tenth of the sessions were cut, and when they would have been in a simulated study is not "
-                "known: there is no band to hold the workers against"
+                "more than a tenth of the sessions were cut, at times that a simulated study "
+                "cannot reproduce: there is no band to compare the workers with"
             )
 
     def _extent(self, totals: WorkerTotals) -> Floats:

@@ -256,7 +256,7 @@ def _diagnostics(
     yield info(
         "best_set",
         f"Agreement is highest ({agreement:.3f}) at {len(best)} of {len(grid)} patiences from {grid[best[0]]:.0f} to "
-        f"{grid[best[-1]]:.0f}. It rises and falls in steps, so an interval for the best is less sure than it says.",
+        f"{grid[best[-1]]:.0f}. It rises and falls in steps, so an interval for the best may be too narrow.",
     )
     if best[-1] == len(grid) - 1:
         yield warning("end_of_grid", "The longest patience tried is among the best: it may be longer still.")

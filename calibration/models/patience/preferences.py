@@ -430,7 +430,7 @@ def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
     longest = f"{1 / kappa.min():.0f} characters" if kappa.min() > 0 else "no bound"
     raise NotIdentifiedError(
         f"the preferences follow M with hardly an exception at patiences from {1 / kappa.max():.0f} characters to {longest}: the "
-        "likelihood cannot choose among them (complete separation); more judges of each pair would tell"
+        "likelihood cannot choose among them (complete separation); more judges of each pair would choose"
     )
 
 
@@ -470,8 +470,8 @@ def _beyond_m(misfit: float) -> Diagnostic:
     """
     return info(
         "beyond_m",
-        f"The answers to a pair vary {misfit:.2f} times as much as M explains; 1 would be all that people agree on. "
-        "The interval allows for the rest, which people like or dislike about a summary beside its M.",
+        f"The answers to a pair vary {misfit:.2f} times as much as M explains; 1 would leave nothing unexplained. "
+        "The interval allows for the rest: other properties of a summary that people like or dislike.",
     )
 
 

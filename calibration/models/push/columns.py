@@ -83,7 +83,7 @@ def _rank(scaled: Floats) -> int:
 
 def _combination(names: tuple[str, ...], column: int, tied: dict[int, float]) -> str:
     sums = [_sum(names[kept], part, names[column]) for kept, part in tied.items()]
-    return f"only {' and '.join(sums)} can be told, because these cells change together in every judged pair"
+    return f"only {' and '.join(sums)} can be estimated, because these cells change together in every judged pair"
 
 
 def _sum(one: str, part: float, other: str) -> str:

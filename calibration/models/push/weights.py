@@ -316,8 +316,8 @@ def _need(unclear: dict[int, str], needed: int) -> None:
 def _need_gain(gain: float) -> None:
     if not gain > 0:
         raise NotIdentifiedError(
-            f"these people do not prefer streams with more gain (its weight is {gain:.2g} in log odds), so nothing can be "
-            "told relative to it; if there are many judgments, check the signs of the cells, and that choice names the side "
+            f"these people do not prefer streams with more gain (its weight is {gain:.2g} in log odds), so no weight can be "
+            "estimated relative to it; if there are many judgments, check the signs of the cells, and that choice names the side "
             "on which a stream was shown"
         )
 
@@ -373,7 +373,7 @@ class SilentDays:
     def sentence(self) -> str:
         """Verdict as a sentence."""
         low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
-        unclear = ": these judgments cannot tell it" if self.verdict == "undecided" else ""
+        unclear = ": these judgments do not identify it" if self.verdict == "undecided" else ""
         answer = f"Silent days: reward {self.verdict}{unclear} (95 % CI of S_0/G_E from {low} to {high})"
         return f"{answer}; one-sided {format_p(self.p_value)}."
 

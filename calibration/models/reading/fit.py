@@ -2,8 +2,8 @@
 
 The workers' mean log speeds are normal with mean mu and standard deviation sigma.
 
-Rows in: table reads; which of them count is said in `rows`. The law of a read and its likelihood are in `law` and `mixture`, what items
-add to the error in `items`.
+It reads table reads; `rows` selects the rows that count. The law of a read and its likelihood are in `law` and `mixture`, the error
+due to items in `items`.
 """
 
 import math
@@ -64,7 +64,7 @@ class ReadingSummary:
     residuals : (60,) ndarray of int
         Complete reads by their distance from their worker's speed, in even bins from -4.5 to 4.5.
     lengths : (2,) ndarray of float
-        What 95 % of the items lie between, in words or characters.
+        Range of 95 % of the items, in words or characters.
     """
 
     medians: Floats
@@ -98,7 +98,7 @@ class ReadingSpeedFit(CalibrationResult):
     Attributes
     ----------
     summaries : ReadingSummary
-        What is kept of the reads.
+        Summary of the reads.
     """
 
     summaries: ReadingSummary
@@ -126,7 +126,7 @@ class ReadingSpeedFit(CalibrationResult):
         Each worker has as many reads as in the data.
 
         An interrupted read is cut at a uniform share of its time. Every study has people of its own; the errors of their medians come
-        from `MAX_ROWS` drawn reads, or from five studies where these are more, and are taken again by later studies.
+        from `MAX_ROWS` drawn reads, or from five studies where these are more, and are reused by later studies.
         """
         (mu, sigma), kept = self.estimates, self.summaries
         share = np.minimum(1.0, MAX_READS_A_WORKER / (kept.complete + kept.cut))
@@ -258,7 +258,7 @@ def fit_timed_reads(data: TimedReads) -> ReadingSpeedFit:
     if fit is None:
         raise NotIdentifiedError(
             f"the likelihood of the reads of {data.n_workers} workers, some idle and some skimmed, has no maximum inside its bounds: "
-            "the spread of workers cannot be told from that of their reads"
+            "the spread of workers cannot be separated from that of their reads"
         )
     effects = item_effects(data, medians)
     unit = f"log {data.unit} per second"
@@ -312,8 +312,8 @@ def check_identified(data: TimedReads) -> None:
         )
     if (complete > 1).sum() < MIN_WORKERS:
         raise NotIdentifiedError(
-            f"fewer than {MIN_WORKERS} workers read two items to their ends: how far workers differ cannot be told from how "
-            "far one worker's reads do"
+            f"fewer than {MIN_WORKERS} workers read two items to their ends: the spread of workers cannot be separated from "
+            "that of one worker's reads"
         )
     if (~np.isnan(worker_medians(data))).sum() < MIN_WORKERS:
         raise NotIdentifiedError(

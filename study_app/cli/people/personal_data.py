@@ -155,7 +155,7 @@ def _check_paid(owed: int, *, is_real: bool) -> None:
     """
     if not owed:
         return
-    problem = f"{owed} of these workers {'is' if owed == 1 else 'are'} not known to be paid, and nobody could tell afterwards who they are"
+    problem = f"{owed} of these workers {'is' if owed == 1 else 'are'} not known to be paid, and afterwards they could not be identified"
     cure = "read the platform's newest list with `prefcal reconcile`, or add --even-unpaid"
     if is_real:
         raise input_fault(problem, cure=cure)
@@ -196,6 +196,6 @@ def withdraw(code: str, database: str | None) -> None:
             study = chosen_study(session, done.study).id
             add_audit_entry(session, study, None, "withdraw", done.pseudonym, now=tokens.utc_now())
     if done is None:
-        raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
+        raise input_fault(f"no worker has the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"
     click.echo(f"{done.study}: worker {done.pseudonym} {was}")

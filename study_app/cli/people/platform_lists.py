@@ -106,7 +106,7 @@ def reconcile(
             )
     for word in listed.unknown:
         click.echo(
-            f"note: the state {word!r} is not known, so nothing is advised there; say what it means with --paid, "
+            f"note: unknown state {word!r}, so those submissions get no advice; give its meaning with --paid, "
             f"--confirmed (handed in, not paid) or --open (not handed in) {word!r}",
             err=True,
         )
@@ -135,7 +135,7 @@ def _states(**given: tuple[str, ...]) -> dict[str, str]:
 def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
     """Count the workers of each finding, then list those that need an action."""
     if not reconciled:
-        return "the list is empty, and nobody has complete data\n"
+        return "the list is empty, and no worker has complete data\n"
     counts = {
         finding: sum(submission.finding == finding for submission in reconciled)
         for finding in SUBMISSION_STATES
@@ -261,13 +261,13 @@ def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[s
     left = {worker: amount for worker, amount in amounts.items() if worker not in unlisted}
     if amounts and not left:
         raise input_fault(
-            "no list of the platform that was read has the id of anybody with complete data",
-            cure="read one (prefcal reconcile STUDY LIST), or say --even-unlisted",
+            "none of the platform lists read so far has a worker with complete data",
+            cure="read one (prefcal reconcile STUDY LIST), or give --even-unlisted",
         )
     if len(left) < len(amounts):
         click.echo(
             f"note: {len(amounts) - len(left)} more have complete data, but no list of the platform has their ids, which may be "
-            "made up; ask there before you say --even-unlisted",
+            "made up; ask the platform before you give --even-unlisted",
             err=True,
         )
     return left
@@ -280,7 +280,7 @@ def _note_nameless(whole: int, named: int) -> None:
     """
     if whole and not named:
         raise input_fault(
-            f"the platform ids of all {whole} workers with complete data were deleted, so nobody can get a bonus",
+            f"the platform ids of all {whole} workers with complete data were deleted, so no bonus can be paid",
             cure="look into a backup made before that",
         )
     if named < whole:
@@ -319,9 +319,9 @@ def _listed(
             log.add(f"the platform id of {worker} was deleted", line=line, cure="remove the line")
         elif worker in unlisted:
             log.add(
-                f"no list of the platform that was read has the id of {worker}",
+                f"none of the platform lists read so far has the id of {worker}",
                 line=line,
-                cure="ask the platform, then read a newer list (prefcal reconcile) or say --even-unlisted",
+                cure="ask the platform, then read a newer list (prefcal reconcile) or give --even-unlisted",
             )
         elif worker in amounts:
             log.add(f"worker {worker} stands here twice", line=line, cure="add the amounts up in one line")

@@ -195,7 +195,7 @@ def check_not_true_value(name: str, value: float | None, true: float) -> None:
     """Reject a comparison value equal to the true value."""
     if value == true:
         raise click.UsageError(
-            f"{name} and --true are both {true:g}: there is nothing to tell apart; change one"
+            f"{name} and --true are both {true:g}: there is nothing to distinguish; change one"
         )
 
 

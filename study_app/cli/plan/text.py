@@ -208,13 +208,13 @@ def _as_given(result: Plan, question: PlanWording, row: PlanRow) -> Iterator[str
     if question.found is not None:
         yield f"The chance that the study {question.found} is {percent(row.power)}."
     if _has_no_interval(question, row):
-        yield "So nothing is told from anything."
+        yield "Such a study cannot distinguish any two values."
     elif question.tells(row):
         yield f"Four of five such studies would detect a true distance of {question.amount(row.detectable)}."
     else:
-        yield f"With so few {question.sizes[result.vary][1]} no distance can be told: {question.too_far(row)}."
+        yield f"With so few {question.sizes[result.vary][1]} no distance can be detected: {question.too_far(row)}."
     if row.nothing:
-        yield f"In {percent(row.nothing)} of the studies it cannot be told at all."
+        yield f"In {percent(row.nothing)} of the studies it cannot be estimated at all."
 
 
 def _means(question: PlanWording, row: PlanRow) -> Iterator[str]:
@@ -307,7 +307,7 @@ def _how_to_read(result: Plan, question: PlanWording) -> Iterator[str]:
         yield f"chance: the share of studies that {question.found.replace('tells', 'tell', 1).replace('finds', 'find', 1)} (the power)."
     yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."
     if not all(map(question.tells, result.rows)):
-        yield "none, of what is detectable: so small a study can tell no distance."
+        yield "none, of what is detectable: so small a study detects no distance."
 
 
 def _precision(result: Plan, question: PlanWording, wish: PrecisionGoal, seed: int) -> str:

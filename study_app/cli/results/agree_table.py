@@ -150,7 +150,7 @@ class _TaskText:
         """Yield how often measures agree with the majority, and how often people would."""
         first, named = self.first, self.primary
         if not has_enough_pairs(first):
-            yield "Too few pairs with a majority, or queries, to say anything by."
+            yield "Too few pairs with a majority, or too few queries, for an answer."
         fair = self._worth_naming().sort_values("agreement", kind="stable")
         if named is None and len(fair) == 1:
             named = str(fair.index[0])
@@ -163,7 +163,7 @@ class _TaskText:
                 f"{low} least often, in {_share(fair.loc[low])}."
             )
         if first["no_ceiling"]:
-            yield f"How often people agree with each other cannot be told: {first['no_ceiling']}."
+            yield f"How often people agree with each other cannot be estimated: {first['no_ceiling']}."
             return
         of = f"{first['pairs_there']:,} pairs, those with two votes or more" if self.on_fewer else ""
         difference = "" if named is None else _difference(self.leading.loc[named], on_fewer=self.on_fewer)
@@ -341,5 +341,5 @@ def _difference(row: Any, *, on_fewer: bool) -> str:
     points = f"; the difference{' there' if on_fewer else ''}, {difference:+.1f} points"
     if math.isnan(low):
         return f"{points}, has no interval"
-    verdict = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
+    verdict = "is not significant" if low <= 0 <= high else "is significant at 95 %"
     return f"{points} ({low:.1f} to {high:.1f}), {verdict}"

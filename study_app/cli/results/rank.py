@@ -74,7 +74,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     """Rank systems by the judgments of people in TABLES.
 
     TABLES is a folder as prefcal export writes it. For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
-    the same) and the ranks that the judgments leave open; systems that cannot be told apart share a range. ranking.csv (-o DIR) has the
+    the same) and the ranks that the judgments leave open; systems that cannot be distinguished share a range. ranking.csv (-o DIR) has the
     worth too: log odds of Davidson's model, with ties and an effect of the side.
 
     Intervals are over topics and people at once; over topics alone where who judged is not known. Where sides were not drawn by a study that

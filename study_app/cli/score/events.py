@@ -43,7 +43,7 @@ class EventOptions:
         help="Facts of each event, when they became known and how important they are.",
     )
     matches: str = option(
-        required=True, metavar="F", help="Nuggets that each update tells, and in which words."
+        required=True, metavar="F", help="Nuggets in each update, with the words that match."
     )
     updates: str = option(required=True, metavar="F", help="Sampled updates: texts, lengths, and duplicates.")
 

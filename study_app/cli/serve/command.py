@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 TRIAL = "  try it:     "
-TRIAL_COUNTS = "Who tries it counts as a worker: `prefcal withdraw CODE` takes that out again, and `prefcal study preview` stores nothing."
+TRIAL_COUNTS = "A trial counts as a worker: `prefcal withdraw CODE` removes it, and `prefcal study preview` stores nothing."
 
 
 def address_lines(session: Session, base: str) -> list[str]:

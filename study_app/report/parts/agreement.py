@@ -110,7 +110,7 @@ def certainty(result: TaskResult) -> str:
     return (
         f"{sentence}; it is {ahead}"
         if change["low"] > 0
-        else f"{sentence}; whether it is {ahead} cannot be told"
+        else f"{sentence}; these data do not show whether it is {ahead}"
     )
 
 
@@ -130,7 +130,7 @@ def ceiling(result: TaskResult) -> str:
     """Return how often people agree with each other, and the measure's distance."""
     row, asked = result.row(result.main), result.row(result.primary_measure)
     if row["no_ceiling"]:
-        return f"How far people agree with each other cannot be told: {row['no_ceiling']}"
+        return f"How far people agree with each other cannot be estimated: {row['no_ceiling']}"
     of, distance = "", _from_panel(asked, result.primary_measure)
     if result.ceiling_is_of_fewer:
         of = f" of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}"
@@ -152,7 +152,7 @@ def _from_panel(row: Row, measure: str) -> str:
         return ""
     amount = f"{points(difference)} points ({points_interval(low, high)})"
     if low <= 0 <= high:
-        return f"; the difference of {measure} from the panel, {amount}, cannot be told from none"
+        return f"; the difference of {measure} from the panel, {amount}, is not significant"
     return f"; {measure} agrees {'more' if low > 0 else 'less'} often than the panel, by {amount}"
 
 

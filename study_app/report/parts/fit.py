@@ -115,7 +115,7 @@ def _push(fit_plot: FitPlot, entries: list[ParameterEntry]) -> str:
             return (
                 f"{words.format(quantity(_finite(clear[name])))} ({quantity_interval(*clear[name].interval)})"
             )
-    return "What non-relevant pushes and silence are worth cannot be told from these judgments"
+    return "These judgments do not identify the worth of non-relevant pushes and of silence"
 
 
 def _is_told(entry: ParameterEntry) -> bool:

@@ -149,7 +149,7 @@ def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFra
     else:
         yield (
             f"{counts} Intervals are over {ranking.samples}. At {_level(ranking)} the ranks of all systems are right at once:"
-            " systems that these judgments cannot tell apart share a range."
+            " systems that these judgments cannot distinguish share a range."
         )
     yield from notes_of(ranking, task)
 

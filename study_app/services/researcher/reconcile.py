@@ -44,7 +44,7 @@ SUBMISSION_STATES: dict[SubmissionState, str] = {
     "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",
     "not_listed": "complete data, but the list does not have this id, which may be made up: ask the platform, pay no bonus",
     "shared_submission": "complete data under a submission that the list has for another id: pay that one only",
-    "same_work": "handed in once more by one worker for one piece of work, which pays under another submission: pay that one only",
+    "same_work": "second submission by one worker for the same work, which is paid under another submission: pay that one only",
     "ended_early": "ended early and handed in the code for that: pay what was agreed",
     "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
     "no_data": "handed in without complete data: ask them what went wrong",
@@ -143,7 +143,7 @@ def reconcile(
 def never_listed(
     session: Session, plans: StudyCache, study: CachedStudy, *, now: datetime
 ) -> list[ReconciledSubmission]:
-    """Return the workers with complete data who stand in no list, by arrival."""
+    """Return the workers with complete data who are in no list, by arrival."""
     records = (
         select(PlatformRecord)
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
@@ -379,13 +379,13 @@ class PaymentCounts:
     shown : int
         The completion code was shown.
     confirmed, paid : int
-        The platform's list, as read last, has some work of theirs as handed in; as paid, or it was marked so in the console.
+        Workers whose work the latest platform list has as handed in; as paid, or who were marked so in the console.
     early : dict of str to int
-        How a part ended that was not completed -> workers.
+        Workers by the end of a part that was not completed.
     visit_codes : int
         Codes for single visits that were shown.
     shared : int
-        Workers who came under a submission of the platform under which another one came too.
+        Workers who share a submission of the platform with another worker.
     """
 
     complete: int

@@ -1,8 +1,8 @@
 """Transfer of a backup into a database of the other kind.
 
-A campaign may move from SQLite to PostgreSQL or back. The tables are made as the backup's version had them, and every row is put into them with its number, so that
-addresses and tokens that workers hold stay good. Both kinds store times as whole numbers and structures as JSON;
-truth and bytes they write differently.
+A campaign may move from SQLite to PostgreSQL or back. The tables are made as the backup's version had them, and every row keeps its number, so that
+workers' addresses and tokens stay valid. Both kinds store times as whole numbers and structures as JSON;
+they differ in booleans and bytes.
 """
 
 import json

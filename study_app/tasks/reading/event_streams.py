@@ -133,7 +133,7 @@ def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]
     if late:
         notes.append(f"{stream}: {late} of {updates} updates come after the event's end and are not shown")
     if updates == late + without_text:
-        notes.append(f"{stream}: there is nothing to show; whoever follows this stream will find it empty")
+        notes.append(f"{stream}: there is nothing to show; its followers will find it empty")
     return notes
 
 

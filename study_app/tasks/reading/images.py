@@ -157,4 +157,4 @@ def _notes(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> 
             yield f"{name}: no picture of {pluralise(len(silent), 'topic')} of {len(topics)}: {join_names(silent)}"
         undescribed = [topic for topic, image in images.given.items() if not image.alt]
         if undescribed:
-            yield f"{name}: {pluralise(len(undescribed), 'picture')} without alt, nothing to whoever does not see: {join_names(undescribed)}"
+            yield f"{name}: {pluralise(len(undescribed), 'picture')} without alt, which a screen reader cannot describe: {join_names(undescribed)}"

@@ -283,7 +283,7 @@ def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> lis
     """Return a note on streams too long to read through."""
     longest = max(pushes, key=lambda topic: len(pushes[topic]))
     long = sum(len(of_topic) > LONG_STREAM for of_topic in pushes.values())
-    message = f"{name}: nobody reads more than {LONG_STREAM} notifications on a page through; {long} of {len(pushes)} streams"
+    message = f"{name}: more than {LONG_STREAM} notifications are too many to read on a page; {long} of {len(pushes)} streams"
     return [f"{message} have more, {longest} has {len(pushes[longest]):,}"] if long else []
 
 

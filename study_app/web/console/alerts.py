@@ -32,7 +32,7 @@ OLD_BACKUP = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """Something wrong, and what to do about it."""
+    """Problem of a running study, with a hint to mend it."""
 
     what: str
     hint: str

@@ -42,8 +42,6 @@ def post_end(console_request: ConsoleRequest) -> Response:
     session, study_id = console_request.session, console_request.study.id
     ended = None if number is None else end_sign_in(session, study_id, number, now=console_request.now)
     if ended is None:
-        raise RefusedAction(
-            "There is no such sign-in any more. Open the audit again: it lists those there are.", 409
-        )
+        raise RefusedAction("This sign-in has ended. Reload the audit to see the current ones.", 409)
     console_request.note(f"{ended.holder.name}, of {ended.began_at:%Y-%m-%d %H:%M} UTC")
     return console_request.back("audit")

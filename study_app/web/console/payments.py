@@ -31,7 +31,7 @@ blueprint = Blueprint("payments", __name__)
 
 @dataclass(frozen=True, slots=True)
 class PaymentList:
-    """A list of submissions with some states, and what is to be done about them."""
+    """Submissions with some states, and advice on them."""
 
     heading: str
     advice: str
@@ -91,14 +91,14 @@ def payments(console_request: ConsoleRequest) -> Response:
 
 
 def _as_of(read_at: datetime | None) -> str:
-    """Return a name of the list that was read last, for the forms that are about it."""
+    """Return an identifier of the latest list, which its forms send back."""
     return "" if read_at is None else str((read_at - EPOCH) // MILLISECOND)
 
 
 @blueprint.post("/r/<study>/payments/list")
 @manager_required("read the platform's list")
 def post_list(console_request: ConsoleRequest) -> Response:
-    """Read a list of the platform and store what it says of each submission."""
+    """Read a platform's list and store the state of each submission."""
     sent = request.files.get("list")
     if sent is None or not sent.filename:
         raise RefusedAction("No file was chosen. Choose the CSV that the platform lets you download.")
@@ -109,17 +109,15 @@ def post_list(console_request: ConsoleRequest) -> Response:
     )
     words = [pluralise(len(read.submissions), "line")]
     if unknown := sum(row.finding == "unknown" for row in rows):
-        words.append(f"{unknown} of ids that nobody in this study has")
+        words.append(f"{unknown} of ids unknown to this study")
     if read.unknown:
-        words.append(
-            f"states that prefcal does not know, so that nothing is advised there: {join_names(read.unknown)}"
-        )
+        words.append(f"unknown states, which get no advice: {join_names(read.unknown)}")
     console_request.note("; ".join(words))
     return console_request.back("payments")
 
 
 def _read(study: CachedStudy, name: str, content: bytes) -> PlatformList:
-    """Read an uploaded list; raises `RefusedAction` with every fault where it is none."""
+    """Read an uploaded list; raises `RefusedAction` with every fault."""
     try:
         read = parse_platform_list(content, name, platform_of(study.entry), named={})
     except InputError as error:
@@ -164,7 +162,7 @@ def post_paid(console_request: ConsoleRequest) -> Response:
 
 
 def payment_state(session: Session, plans: StudyCache, study: CachedStudy, *, now: datetime) -> PaymentState:
-    """Count the submissions of a study by what is to be done."""
+    """Count the submissions of a study by their state."""
     read_at = last_read(session, study.id)
     if read_at is None:
         return PaymentState(counts={}, read_at=None)

@@ -64,7 +64,7 @@ STATES = {
 }
 NEEDS_MANAGE = (
     "Your key ({name}) has the role watch, and this page shows what systems made: somebody who knows them sees whom the worker preferred. "
-    "It needs the role manage, and counts as a look at results."
+    "It needs the role manage, and counts as a view of results."
 )
 
 

@@ -135,7 +135,7 @@ def _pay(study: CachedStudy, finished: int) -> str:
 
 
 def _workers_left(study: CachedStudy, tasks: Sequence[TaskProgress]) -> int | None:
-    """Return for how many more workers some task has room; None without a limit."""
+    """Return the number of workers that some task can still take; None without a limit."""
     left = []
     for task, progress in zip(study.tasks, tasks, strict=True):
         if task.opens_study:

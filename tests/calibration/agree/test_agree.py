@@ -177,7 +177,7 @@ def test_what_the_tables_do_not_say_is_taken_for_granted_aloud(tables):
     for note in (
         "summaries: no probability of intents is given for q1: there they are equally probable",
         "summaries: intents without a probability count nothing: i2 of q0, i2 of q2, i2 of q3, i2 of q4, i2 of q5",
-        "summaries: no positions, so a score of 0, as of summaries that meet no iUnit: beta on q2",
+        "summaries: summaries without positions score 0, like summaries without iUnits: beta on q2",
     ):
         assert note in found.notes
 

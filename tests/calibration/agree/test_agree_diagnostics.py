@@ -49,7 +49,7 @@ def test_of_a_single_person_nothing_is_said_of_others():
 
     assert names(result) == ["few_workers"]
     assert (
-        "1 worker judged, too few to tell how much others differ: there are no intervals"
+        "1 worker judged, too few to estimate how much others differ: there are no intervals"
         in result.warnings[0]
     )
     assert result.agreement[["low", "high"]].isna().all(axis=None)

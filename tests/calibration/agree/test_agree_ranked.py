@@ -254,7 +254,7 @@ def test_without_ir_measures_a_line_says_what_it_would_add(plain_study, monkeypa
     found = run_agree(plain_study)
     assert next(iter(found.agreement["measure"])) == "IA-nDCG@10"
     (line,) = found.notes
-    assert line.startswith("lists: nDCG@10, AP@10, RR@10, RBP(p=0.8)@10, ERR@10, P@10 would stand here too")
+    assert line.startswith("lists: nDCG@10, AP@10, RR@10, RBP(p=0.8)@10, ERR@10, P@10 are left out")
     assert "pip install 'prefcal[measures]'" in line
     with pytest.raises(InputError, match=r"--measure: .*'AP@5'.*; pip install 'prefcal\[measures\]'"):
         added(plain_study, "AP@5")

@@ -159,7 +159,7 @@ def test_cells_alone_are_enough_for_what_they_make_up():
     actual = differences(found, "T11U")
     assert list(measures(found).index) == ["T11U"]
     assert actual == pytest.approx({pair: t11u[pair[0], pair[1]] - t11u[pair[0], pair[2]] for pair in actual})
-    assert "only measures that the cells make up" in found.notes[0]
+    assert "only measures of the cells" in found.notes[0]
 
 
 def test_a_stream_without_cells_or_with_two_kinds_of_cells_is_named():
@@ -216,7 +216,7 @@ def test_a_weight_that_the_model_lacks_counts_nothing_and_is_named():
 
     assert found.notes[-1].endswith(
         ": the contingency utility counts push_P_0, push_S_0 as 0, which the model lacks: "
-        "prefcal fit leaves out what the judged pairs cannot tell"
+        "prefcal fit leaves out weights that the judged pairs do not identify"
     )
 
 

@@ -97,10 +97,10 @@ def test_without_an_order_the_columns_say_none_unless_the_user_does(tmp_path):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("topic,a,b,verdict\nq1,A1,B1,A1\nq1,A1,B1,better\nq2,A1,B1,better\n", "3: what the verdict 'better' means is not known (2 rows, the first here)"),
+        ("topic,a,b,verdict\nq1,A1,B1,A1\nq1,A1,B1,better\nq2,A1,B1,better\n", "3: unknown verdict 'better' (2 rows, the first here)"),
         ("topic,a,b,verdict,order\nq1,A1,B1,a,1\nq1,A1,B1,a,3\n", "3: order is neither 1 nor 2"),
         ("topic,a,b,verdict,order\nq1,A1,B1,a,1\n", "2: there is an order, and the rows do not tell whether the two systems stand as shown"),
-        ("topic,a,b,verdict,repeat\nq1,A1,B1,a,1\nq1,B1,A1,a,1\nq1,A1,B1,a,1\n", "3: the same pair, order and repeat stand in an earlier row (2 rows, the first here)"),
+        ("topic,a,b,verdict,repeat\nq1,A1,B1,a,1\nq1,B1,A1,a,1\nq1,A1,B1,a,1\n", "3: the same pair, order and repeat occur in an earlier row (2 rows, the first here)"),
         ("topic,a,b,verdict\nx,y,z,a\n", "2: no columns hold topics and systems of the tables"),
         ("x,a,b,d\nq1,A1,B1,B1\nq2,B1,A1,A1\n", "2: several columns may be topic, the two systems and the verdict"),
         ("topic,a,b,verdict\nq1,A1,B1\n", "2: fields expected: 4"),

@@ -52,7 +52,7 @@ def test_every_row_that_cannot_be_read_is_named_with_its_line(tmp_path):
     said = faults(tmp_path, '1,"w\n",x,y,same', "1,w,x,x,left", ",w,x,y,left", "1,,x,y,B")
 
     assert said[0] == (
-        "2: best: what 'same' means is not known; say it with --answer same=CHOICE, CHOICE one of left, right, "
+        "2: best: unknown choice 'same'; give its meaning: --answer same=CHOICE, CHOICE one of left, right, "
         "equally_good, equally_bad, none"
     )
     assert said[1:4] == [
@@ -60,7 +60,7 @@ def test_every_row_that_cannot_be_read_is_named_with_its_line(tmp_path):
         "5: q is empty; fill it in, or remove the row",
         "6: who is empty; fill it in, or remove the row, or leave --worker out if nobody knows who judged",
     ]
-    assert said[4].startswith("6: best: what 'B' means")
+    assert said[4].startswith("6: best: unknown choice 'B'")
 
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest(tmp_path):
@@ -211,8 +211,8 @@ def test_an_unknown_answer_is_one_fault_with_its_rows(tmp_path):
     said = faults(tmp_path, *[f"{row},w,x,y,A" for row in range(30)], "30,w,x,y,B")
 
     assert [line.partition(";")[0] for line in said] == [
-        "2: best: what 'A' means is not known (30 rows, the first on line 2)",
-        "32: best: what 'B' means is not known",
+        "2: best: unknown choice 'A' (30 rows, the first on line 2)",
+        "32: best: unknown choice 'B'",
     ]
 
 

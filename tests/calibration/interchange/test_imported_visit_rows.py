@@ -84,10 +84,10 @@ def test_every_row_that_cannot_be_read_is_named_with_its_line(tmp_path):
         "2: who is empty",
         "2: to is empty",
         "3: to 'noon' is not a time",
-        "4: why: what 'ran out' means is not known",
+        "4: why: unknown reason 'ran out'",
     ]
     assert said[3].endswith(
-        "say it with --reason 'ran out'=REASON, REASON one of left, idle, exhausted, lost, study_end"
+        "give its meaning: --reason 'ran out'=REASON, REASON one of left, idle, exhausted, lost, study_end"
     )
 
 
@@ -155,5 +155,5 @@ def test_an_unknown_reason_is_one_fault_with_its_rows(tmp_path):
     said = faults(tmp_path, *[f"w,{topic},{DAY}T10:00Z,{DAY}T10:01Z,out" for topic in "ab"])
 
     assert [line.partition(";")[0] for line in said] == [
-        "2: why: what 'out' means is not known (2 rows, the first on line 2)"
+        "2: why: unknown reason 'out' (2 rows, the first on line 2)"
     ]

@@ -145,8 +145,8 @@ def test_a_study_that_was_served_keeps_the_shares_that_people_gave():
 
     np.testing.assert_array_equal(served.frame()["win_rate"], raw)
     np.testing.assert_allclose(imported.frame()["win_rate_raw"].loc[raw.index], raw)
-    assert not any("drawn by lot" in note for note in served.notes)
-    assert any("do not say that sides were drawn by lot" in note for note in imported.notes)
+    assert not any("assigned at random" in note for note in served.notes)
+    assert any("do not state that sides were assigned at random" in note for note in imported.notes)
 
 
 def test_other_tasks_and_records_without_a_study_file_are_no_served_study():
@@ -335,4 +335,4 @@ def test_what_few_people_said_in_tables_from_elsewhere_is_told_as_they_said_it()
     ranking = ranked(frame.assign(pair="p", validation_of=None, decision_seconds=1.0))
 
     assert ranking.ranking.set_index("system")["win_rate"].to_dict() == {"m1": 0.75, "m2": 0.25}
-    assert any("win rates are as people voted" in note for note in ranking.notes)
+    assert any("win rates keep the side effect" in note for note in ranking.notes)

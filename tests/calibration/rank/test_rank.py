@@ -112,7 +112,7 @@ def test_a_side_that_cannot_be_told_from_the_worths_is_left_out_and_said():
     """Where a always stood on the left, its worth and the side are one."""
     rows = [(f"q{n % 3}", f"w{n}", "a", "b", "left" if n % 3 else "right") for n in range(9)]
 
-    assert any("no side effect" in note for note in rank_systems(preferences(rows)).notes)
+    assert any("not corrected for sides" in note for note in rank_systems(preferences(rows)).notes)
 
 
 def test_every_topic_and_every_opponent_weighs_the_same_whatever_it_was_judged():

@@ -81,7 +81,7 @@ def test_a_table_cut_inside_its_last_line_is_a_fault(missing, folder):
 
     assert cut(folder, content[:-missing]) == [
         (
-            "searches.csv:5: the table is cut inside its last line: that is not as it was exported, and has no line "
+            "searches.csv:5: the table ends inside a line: its last line differs from the export and has no line "
             f"break; export the study again, or, if you changed the table on purpose, {FORGET}"
         )
     ]
@@ -107,8 +107,8 @@ def test_a_table_that_was_changed_is_a_warning_that_says_how_to_go_on(old, new, 
 
     assert warnings(folder) == [
         (
-            f"searches.csv:1: this table was changed after its export{count}, and what is computed is of the table as "
-            f"it is now; if that is meant, {FORGET} and this is not said again; if not, export the study again"
+            f"searches.csv:1: this table was changed after its export{count}, and results are those of the changed "
+            f"table; if that was intended, {FORGET} to stop this warning; if not, export the study again"
         )
     ]
 

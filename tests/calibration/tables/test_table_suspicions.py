@@ -35,7 +35,7 @@ def test_an_ignored_column_that_is_nearly_a_known_one_is_a_warning(header, colum
     written(tmp_path, {"workers.csv": f"{header}\nw,true\n"})
 
     assert said(tmp_path) == [
-        f"workers.csv:1: column {column!r} is ignored, as nothing knows its name; did you mean {meant!r}? Then rename it"
+        f"workers.csv:1: column {column!r} is ignored: unknown name; did you mean {meant!r}? Then rename it"
     ]
 
 
@@ -66,7 +66,7 @@ def test_an_ignored_file_that_is_nearly_a_table_is_a_warning(name, meant, do, tm
     written(tmp_path, {"workers.csv": "worker\nw\n", name: "x"})
 
     assert said(tmp_path) == [
-        f"{name}:1: this file is ignored, as nothing knows its name; did you mean {meant!r}? Then {do}"
+        f"{name}:1: this file is ignored: unknown name; did you mean {meant!r}? Then {do}"
     ]
 
 

@@ -346,7 +346,7 @@ def test_speed_and_lateness_have_defaults_and_the_notes_say_so(fitted, events):
 
 
 def test_weights_that_are_missing_beside_others_count_nothing_and_are_not_drawn(fitted, pushes):
-    """prefcal fit leaves out what the judged pairs cannot tell."""
+    """prefcal fit leaves out weights that the judged pairs do not identify."""
     collection, runs = pushes
     some = push_model(fitted.part(["push_P_E", "push_P_0"]), collection)
     scores = some.score(runs, draws=10)

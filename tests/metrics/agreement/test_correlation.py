@@ -211,7 +211,7 @@ def test_series_in_which_a_system_stands_twice_are_paired_only_as_they_stand():
     twice = SERIES.rename({"b": "a"})
 
     assert kendall_tau_b(twice, -twice) == -1
-    with pytest.raises(ValueError, match="a label stands several times"):
+    with pytest.raises(ValueError, match="a label occurs several times"):
         kendall_tau_b(twice, twice.iloc[::-1])
 
 

@@ -334,7 +334,7 @@ def test_scores_are_compared_in_single_precision_as_trec_eval_holds_them(tmp_pat
     assert run.single_ties == 2
     assert single_ties_note([run, run]) == (
         "4 pairs of neighbours in 2 runs differ in score, but not in single precision, in which trec_eval sorts: "
-        "there the larger docid comes first"
+        "it puts the larger docid first"
     )
 
 

@@ -289,7 +289,7 @@ def test_a_long_table_whose_columns_have_names_of_their_own_is_one_fault_that_sa
     with pytest.raises(InputError) as caught:
         read_score_rows(path)
     assert str(caught.value) == (
-        f"{path}:1: 2 rows of a run that another row has too, and no column is called topic; bar, baz are left out: texts, and no scores;"
+        f"{path}:1: 2 rows of a run that has another row already, and no column is called topic; bar, baz are left out: texts, and no scores;"
         " call the columns run, topic, metric, value, or keep one row per run"
     )
 

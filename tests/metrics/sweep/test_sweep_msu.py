@@ -253,13 +253,13 @@ def test_a_measure_without_topics_has_no_interval(sweep):
     found = points_like(sweep, mine)
     assert found[["low", "high", "below_low", "below_high"]].isna().all(axis=None)
     highest = (found["tau-b"] == found["tau-b"].max()).sum()
-    assert f"The highest tau-b is that of {highest} of {len(GRID)} points" in told_apart(found)
+    assert f"{highest} of {len(GRID)} points share the highest tau-b" in told_apart(found)
 
 
 def test_runs_that_a_measure_cannot_tell_apart_are_no_answer(sweep):
     [flat] = references([Score(run, ALL, "flat", 1.0) for run in sweep.runs], sweep.runs, sweep.topics)
 
-    assert told_apart(points_like(sweep, flat)).startswith("At no point tau-b is defined")
+    assert told_apart(points_like(sweep, flat)).startswith("tau-b is undefined at every point")
 
 
 def test_a_sweep_that_is_not_done_is_not_read(sweep, tmp_path):

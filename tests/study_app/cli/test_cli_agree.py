@@ -133,7 +133,10 @@ def test_a_study_too_small_for_a_ceiling_has_none_and_says_why(agree, tmp_path):
     printed = agree(tmp_path / "tables", "-o", tmp_path / "out").out
 
     assert "second panel" not in printed
-    assert "How often people agree with each other cannot be told: a ceiling needs 10 pairs with " in printed
+    assert (
+        "How often people agree with each other cannot be estimated: a ceiling needs 10 pairs with "
+        in printed
+    )
     rows = pd.read_csv(tmp_path / "out" / "agreement.csv")
     assert (
         rows[["ceiling", "ceiling_low", "perfect", "perfect_high", *DIFFERENCE_COLUMNS]].isna().all(axis=None)
@@ -156,24 +159,24 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
         (
             (0.013, -0.062, 0.089),
             False,
-            "; the difference, +1.3 points (-6.2 to 8.9), cannot be told from none",
+            "; the difference, +1.3 points (-6.2 to 8.9), is not significant",
         ),
         (
             (0.1, 0.02, 0.18),
             True,
-            "; the difference there, +10.0 points (2.0 to 18.0), can be told from none at 95 %",
+            "; the difference there, +10.0 points (2.0 to 18.0), is significant at 95 %",
         ),
         (
             (-0.1, -0.2, -0.01),
             False,
-            "; the difference, -10.0 points (-20.0 to -1.0), can be told from none at 95 %",
+            "; the difference, -10.0 points (-20.0 to -1.0), is significant at 95 %",
         ),
         ((0.1, math.nan, math.nan), False, "; the difference, +10.0 points, has no interval"),
         ((math.nan, math.nan, math.nan), False, ""),
     ],
 )
 def test_a_difference_from_the_second_panel_has_its_interval(numbers, fewer, said):
-    """Which says whether it can be told from none."""
+    """A verdict states its significance."""
     assert _difference(dict(zip(DIFFERENCE_COLUMNS, numbers, strict=True)), on_fewer=fewer) == said
 
 

@@ -182,7 +182,7 @@ def test_lengths_of_two_metrics_are_refused_and_those_without_a_judge_said(folde
     found = prefcal.agree(
         {**rest, "preferences": people.drop(columns=["order", "repeat"])}, lengths=lengths[:1]
     )
-    assert "lengths are not used: no judge that is no person judged" in found.notes
+    assert "lengths are not used: the tables have no verdicts of a judge" in found.notes
 
 
 def test_without_a_judge_files_of_an_earlier_one_go(folder, tmp_path):
@@ -207,7 +207,7 @@ def test_without_a_judge_files_of_an_earlier_one_go(folder, tmp_path):
         (0.01, 0.2, "better than one more crowd worker"),
         (-0.2, -0.01, "worse than one more crowd worker"),
         (-0.02, 0.02, "as good as one more crowd worker, and no better"),
-        (-0.2, 0.02, "it cannot be told from one more crowd worker"),
+        (-0.2, 0.02, "it cannot be distinguished from one more crowd worker"),
         (float("nan"), float("nan"), "too few topics or people"),
     ],
 )

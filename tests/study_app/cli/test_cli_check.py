@@ -139,7 +139,7 @@ def test_what_nothing_reads_and_what_stands_twice_is_said(prefcal, tmp_path):
     assert (ended.code, ended.err) == (0, "")
     assert [line.partition(";")[0] for line in ended.out.splitlines()[:6]] == [
         "No fault in 2 tables",
-        f"warning: {tmp_path}/workers.csv:1: column 'exclude' is ignored, as nothing knows its name",
+        f"warning: {tmp_path}/workers.csv:1: column 'exclude' is ignored: unknown name",
         f"warning: {tmp_path}/searches.csv:3: 1 row is the same as an earlier one (line 3 as line 2)",
         "note: ignored, as nothing reads them: column 'age' of searches.csv",
         "note: without a row, so that nothing can be computed from them: workers",

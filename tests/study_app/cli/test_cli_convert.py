@@ -90,7 +90,7 @@ def test_a_fault_is_one_line_with_its_cure_and_nothing_is_written(run, tmp_path)
     ended = run("import", path, *COLUMNS, "-o", tmp_path / "tables")
 
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err.startswith(f"{path}:3: winner: what 'same' means is not known; say it with --answer")
+    assert ended.err.startswith(f"{path}:3: winner: unknown choice 'same'; give its meaning: --answer")
     assert not (tmp_path / "tables").exists()
 
 

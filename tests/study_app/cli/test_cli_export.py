@@ -242,7 +242,7 @@ def test_an_export_that_was_cut_on_its_way_is_seen_by_check(prefcal, database, t
     path.write_bytes(whole[:-2])
     code, out, err = prefcal("check", "tables")
     assert (code, out) == (1, "")
-    assert err.startswith("tables/positions.csv:11: the table is cut inside its last line:")
+    assert err.startswith("tables/positions.csv:11: the table ends inside a line:")
 
 
 def test_features_without_importance_say_what_they_cannot_write(prefcal, tmp_path):

@@ -131,7 +131,7 @@ def test_parquet_and_workers_nobody_knows(judge, tmp_path):
     [
         ("topic,a,b,verdict\nq1,A,C,a\nq2,B,C,a\n", [], "none of 2 verdicts is of a pair that people judged"),
         ("topic,a,b,verdict\nq1,A,B,a\n", ["--task", "u"], "there is no task 'u'; give --task, one of t"),
-        ("topic,a,b,verdict\nq1,A,B,better\n", [], "what the verdict 'better' means is not known"),
+        ("topic,a,b,verdict\nq1,A,B,better\n", [], "unknown verdict 'better'"),
         ("", [], "the file is empty"),
     ],
 )  # fmt: skip

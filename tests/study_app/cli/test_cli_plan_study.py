@@ -234,10 +234,10 @@ def test_a_distance_larger_than_there_is_is_none():
     text = plan_text(of(*rows), agreement, PrecisionGoal(width=3.0), seed=1)
 
     assert (
-        "With so few workers no distance can be told: it would have to be 1.4, and no two values are farther apart than 1."
+        "With so few workers no distance can be detected: it would have to be 1.4, and no two values are farther apart than 1."
         in flat(text)
     )
-    assert "none, of what is detectable: so small a study can tell no distance." in text
+    assert "none, of what is detectable: so small a study detects no distance." in text
     lasts = [line.split()[:7] for line in text.splitlines() if line.startswith(("20 ", "40 ", "80 "))]
     assert [cells[6] for cells in lasts] == ["none", "0.9", "none"]
 

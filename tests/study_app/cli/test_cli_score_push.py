@@ -204,7 +204,7 @@ def test_a_weight_that_the_model_lacks_counts_0_and_is_named(score, files):
     assert [found["MB227", "Contingency"][one] for one in ("value", "low", "high")] == ["0", "0", "0"]
     assert (
         f"{files}/model.json: the contingency utility counts push_P_0, push_S_0 as 0, which the model lacks: "
-        "prefcal fit leaves out what the judged pairs cannot tell\n"
+        "prefcal fit leaves out weights that the judged pairs do not identify\n"
     ) in ended.err
 
 

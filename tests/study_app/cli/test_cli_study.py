@@ -164,7 +164,7 @@ def test_withdraw_takes_the_code_that_the_worker_holds(campaign):
     again = run("withdraw", worker.withdrawal_code, "--database", study.url)
     assert first.stdout == f"small: worker {worker.pseudonym} has withdrawn\n"
     assert again.stdout == f"small: worker {worker.pseudonym} had withdrawn already\n"
-    assert fault("withdraw", worker.pseudonym, "--database", study.url).startswith("nobody holds the code")
+    assert fault("withdraw", worker.pseudonym, "--database", study.url).startswith("no worker has the code")
 
 
 def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):

@@ -108,7 +108,7 @@ def test_tables_that_are_all_empty_are_named(monkeypatch, capsys, tmp_path, tabl
     assert warned(fitted) == [f"warning: {tables}: no table has a row: preferences"]
     assert agreed.code == 1
     assert agreed.err.splitlines()[-1] == (
-        f"{tables}/preferences.csv:1: the table has no rows; see whether anybody has judged"
+        f"{tables}/preferences.csv:1: the table has no rows; check that workers have judged"
     )
 
 

@@ -80,7 +80,7 @@ def test_from_a_handful_of_pairs_nothing_is_answered(numbers, said):
         (panel(0.05, 0.01, 0.09), "; M agrees more often than the panel, by +5.0 points (+1.0 to +9.0)"),
         (
             panel(0.01, -0.02, 0.04),
-            "; the difference of M from the panel, +1.0 points (−2.0 to +4.0), cannot be told from none",
+            "; the difference of M from the panel, +1.0 points (−2.0 to +4.0), is not significant",
         ),
         (panel(0.01, math.nan, math.nan), "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
         ({}, "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),

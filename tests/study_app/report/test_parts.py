@@ -368,7 +368,7 @@ def test_without_a_record_of_the_command_no_line_is_guessed(material):
         (
             (-4.4, 5.3),
             (None, 9),
-            "What non-relevant pushes and silence are worth cannot be told from these judgments",
+            "These judgments do not identify the worth of non-relevant pushes and of silence",
         ),
     ],
 )

@@ -340,7 +340,7 @@ def test_bonuses_by_pseudonym_become_bonuses_by_platform_id(study, run):
     path.write_text(f"worker,why,amount\n{bob},fast,1.25\n{ann},good,2\n")
     listed = study.folder / "list.txt"
     ended = run(study, "bonus", "small", path)
-    assert ended.err.count("no list of the platform that was read has the id of") == 2
+    assert ended.err.count("none of the platform lists read so far has the id of") == 2
     run(study, "reconcile", "small", written(study, LIST))
     ended = run(study, "bonus", "small", path, "-o", listed)
     assert ended.code == 0, ended.err

@@ -186,7 +186,9 @@ def test_a_picture_without_words_is_shown_and_said(tmp_path):
     """For who does not see it there is nothing: the researcher is told."""
     bare = [{name: line[name] for name in ("topic", "image")} for line in lines_of("picbeta")]
     content = content_of(tmp_path, lines={"picbeta": bare})
-    assert "picbeta: 2 pictures without alt, nothing to whoever does not see: PT-1, PT-2" in content.notes
+    assert (
+        "picbeta: 2 pictures without alt, which a screen reader cannot describe: PT-1, PT-2" in content.notes
+    )
 
 
 def test_all_faults_of_all_systems_come_at_once(tmp_path):

@@ -107,9 +107,7 @@ def test_a_stream_with_nothing_in_it_is_said(tmp_path):
     run = tmp_path / "syssparse.run"
     run.write_text(run.read_text().splitlines()[0] + "\n")
     [task] = read_whole_study(path).tasks
-    assert task.notes == (
-        "syssparse, TS14.92: there is nothing to show; whoever follows this stream will find it empty",
-    )
+    assert task.notes == ("syssparse, TS14.92: there is nothing to show; its followers will find it empty",)
     assert task.streams[FERRIES, "syssparse"].updates == ()
 
 

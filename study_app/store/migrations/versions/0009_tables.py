@@ -1,4 +1,4 @@
-"""Every table. Versions 0001 to 0008 were never published; this makes in one step what the nine had made together."""
+"""Create every table in one step; versions 0001 to 0008 were never published."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -51,7 +51,7 @@ def test_the_answer_is_undecided_where_the_interval_holds_zero():
 
     assert answer.verdict == "undecided"
     assert answer.sentence == (
-        "Silent days: reward undecided: these judgments cannot tell it (95 % CI of S_0/G_E from -0.40 to no bound); "
+        "Silent days: reward undecided: these judgments do not identify it (95 % CI of S_0/G_E from -0.40 to no bound); "
         "one-sided p = 0.200."
     )
 
