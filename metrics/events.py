@@ -199,7 +199,7 @@ class UpdateRun:
     Attributes
     ----------
     name : str
-        What stands in the column ``run`` of scores.
+        Name in the column ``run`` of scores.
     topics, updates : tuple of str
         Topic, as the run writes it, and update of each entry.
     seconds : (n,) ndarray of float64

@@ -40,26 +40,26 @@ class AgreementDesign(Design):
     Attributes
     ----------
     queries, pairs, workers : int
-        Queries; pairs of a query, of the fewest systems that make so many; people who judge each pair.
+        Numbers of queries, of pairs of a query (of the fewest systems that make so many) and of judges of each pair.
     fewest_pairs : int or None
-        Queries have from so many pairs to ``pairs``, each number as likely; None: all alike.
+        Smallest number of pairs of a query, where all numbers up to ``pairs`` are equally likely; None: ``pairs`` in each.
     queries_each : int
-        That a person judges.
+        Queries that a person judges.
     pairs_each : int or None
-        Of each of these queries; None for all pairs.
+        Pairs that a person judges of each of these queries; None for all.
     most_pairs : int or None
-        That there can be in a query; None: as many as one likes.
+        Largest possible number of pairs of a query; None: no limit.
     true : float
-        The agreement of the measure in endlessly many queries, for the design as it was made (`resized` keeps the
+        The agreement of the measure over infinitely many queries, for the design as it was made (`resized` keeps the
         measure, and with more workers a pair its agreement rises a little).
     ties : str
         The convention, a key of `metrics.agreement.agreement.TIES`.
     judges : People
-        What people are like.
+        Parameters of the simulated people.
     tell_from : float or None
-        The agreement that the true one is to be told from.
+        Null value of the agreement, which the study is to reject.
     rho : float
-        What the search found; see the module.
+        Correlation that gives this agreement, found by a search; see the module.
 
     Examples
     --------

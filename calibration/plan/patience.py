@@ -69,7 +69,7 @@ class PatienceDesign(Design):
     queries_each : int
         That a person judges; answers to two queries are drawn as if two people gave them.
     pairs_each : int or None
-        Of each of these queries; None for all pairs.
+        Pairs that a person judges of each of these queries; None for all.
     true : float
         L in counted characters.
     text_chars : float

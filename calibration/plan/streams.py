@@ -38,15 +38,15 @@ class AwayDesign(Design):
     Attributes
     ----------
     workers : int
-        Each follows one stream.
+        Number of workers; each follows one stream.
     days : int
         From enrolment to the end, in stream days.
     mean_hours, sd_hours : float
         M_A and S_A: mean and standard deviation, over people, of their own mean time away.
     what : {'mean', 'sd'}
-        Which of M_A and S_A is wanted.
+        Parameter that the study is to estimate: M_A or S_A.
     tell_from : float or None
-        The hours that the true value is to be told from.
+        Null value in hours, which the study is to reject.
 
     Examples
     --------

@@ -55,13 +55,13 @@ class Sizes:
     Attributes
     ----------
     queries, pairs, workers : int
-        Queries; pairs of a query, of the fewest systems that make so many; people who judge each pair.
+        Numbers of queries, of pairs of a query (of the fewest systems that make so many) and of judges of each pair.
     fewest_pairs : int or None
-        Queries have from so many pairs to ``pairs``, each number as likely; None: all alike.
+        Smallest number of pairs of a query, where all numbers up to ``pairs`` are equally likely; None: ``pairs`` in each.
     queries_each : int
-        That a person judges.
+        Queries that a person judges.
     pairs_each : int or None
-        Of each of these queries; None for all pairs.
+        Pairs that a person judges of each of these queries; None for all.
     """
 
     queries: int

@@ -263,9 +263,10 @@ PARQUET_ROWS = 100_000
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parquet: bool = False) -> None:
-    """Check ``tables`` and write each as CSV into ``folder``, whole or not at all.
+    """Check ``tables`` and write each as a CSV into ``folder``.
 
-    A table of `PARQUET_ROWS` rows or more is written as Parquet too.
+    Nothing is written if a table has a fault. Each file appears whole or not at all. A table of `PARQUET_ROWS` rows or more is
+    written as Parquet too.
 
     Parameters
     ----------
@@ -377,7 +378,7 @@ def raw_rows(path: Path) -> pd.DataFrame:
 def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
     names = list(raw.columns)
     for name in sorted({name for name in names if names.count(name) > 1}):
-        log.add(f"column {name!r} stands twice", line=1, cure="keep one of them")
+        log.add(f"duplicate column {name!r}", line=1, cure="keep one of them")
     missing = [name for name in table.required_names if name not in names]
     if missing:
         columns = f"column {missing[0]!r} is" if len(missing) == 1 else f"columns {_quoted(missing)} are"

@@ -286,6 +286,8 @@ class MSU(StreamMeasure):
 
     MSU = mean over users of mean over topics of sum over nuggets read of L^lambda(n)
 
+    A nugget n is first read lambda(n) visits after it was known; L is ``lateness``, the decay of its worth with each of them.
+
     Examples
     --------
     The name says the lateness.

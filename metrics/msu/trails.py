@@ -111,7 +111,7 @@ class Population:
     """Laws of users: three log-normal ones, unless A or D follows gamma rates.
 
     Baruah, Smucker, Clarke (SIGIR 2015), section 3: with mean M and standard deviation S, sigma^2 = ln(1 + S^2 / M^2)
-    and mu = ln M - sigma^2 / 2. The paper draws A and D independently; here they may go together.
+    and mu = ln M - sigma^2 / 2. The paper draws A and D independently; here they may be correlated.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ class PushRun:
     Attributes
     ----------
     name : str
-        What stands in the column ``run`` of scores.
+        Name in the column ``run`` of scores.
     topics, tweets : tuple of str
         Topic, as the run writes it, and tweet of each push.
     epochs : (n,) ndarray of int64

@@ -109,19 +109,19 @@ class RankedRun:
     Attributes
     ----------
     name : str
-        What stands in the column ``run`` of scores.
+        Name in the column ``run`` of scores.
     rankings : mapping of str to tuple of str
-        Topic, as the judgments name it, -> documents, each once; a topic that is missing has an empty list.
+        Documents by topic, as the judgments name it, each once; a missing topic has an empty list.
     unjudged : mapping of str to int
-        Topic, as written, that nobody judged -> how many documents were left out with it.
+        Number of documents left out, by topic as written, of topics without judgments.
     single_ties : int
-        How many neighbours in these lists have scores that differ, and are equal in single precision: there the larger
-        document comes first, as with trec_eval.
+        Number of neighbours in these lists whose scores differ, but not in single precision: there the larger document id
+        comes first, as in trec_eval.
 
     Raises
     ------
     ValueError
-        If a document stands twice in a list.
+        If a list has a duplicate document.
 
     Examples
     --------

@@ -124,7 +124,7 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
     for citation in fitting:
         label = citation["label"]
         if label in labels or not label.strip() or set(label) & set("[]"):
-            problem = f"the label {label!r} stands twice" if label in labels else f"{label!r} is no label"
+            problem = f"duplicate label {label!r}" if label in labels else f"{label!r} is no label"
             log.add(problem, line=line, cure="give each citation its own label, without brackets")
         labels.add(label)
         if not citation["text"].strip():

@@ -149,7 +149,7 @@ def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:
         if "" in ids:
             log.add("an id is empty", line=line, cure=f"write {', '.join(columns)}")
         elif ids in table:
-            twice = f"{' '.join(ids)} stands on line {table[ids].line} already"
+            twice = f"{' '.join(ids)} is on line {table[ids].line} already"
             log.add(twice, line=line, cure="delete one of the two rows")
         else:
             table[ids] = Cell(line, text)

@@ -53,7 +53,7 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
     collection : Collection
         Whose queries, iUnits and intents the run is about.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
+        Name of the run; by default that of the file, see `metrics.readers.lines.run_name`.
 
     Returns
     -------

@@ -109,7 +109,7 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
     path : str or Path
         The file.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
+        Name of the run; by default that of the file, see `metrics.readers.lines.run_name`.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def _read_clusters(names: TopicNames, log: FaultLog) -> dict[str, tuple[tuple[st
     for written, content in _topics(read_json(log), log).items():
         topic = names.find(written)
         if topic in clusters:
-            problem = f"topic {written!r} is {topic}, which stands above already"
+            problem = f"topic {written!r} is {topic}, which is above already"
             log.add(problem, line=content.line, cure="join the two")
         elif topic is not None:
             clusters[topic] = tuple(_clusters(content, written, log))

@@ -286,7 +286,7 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
     judged : iterable of str
         Topics as the judgments name them. Lines of other topics are checked, left out and counted.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
+        Name of the run; by default that of the file, see `metrics.readers.lines.run_name`.
 
     Returns
     -------
@@ -322,7 +322,7 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
         score = number(text, "score", line, log, infinite=True)
         of_topic = listed[topic_of[written]]
         if document in of_topic:
-            problem = f"document {document} stands twice in topic {written}"
+            problem = f"duplicate document {document} in topic {written}"
             log.add(problem, line=line, cure="delete one of the two lines")
         of_topic[document] = score
     raise_all([log])

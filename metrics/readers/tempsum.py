@@ -46,7 +46,7 @@ def read_update_run(path: str | Path, *, name: str | None = None) -> UpdateRun:
     path : str or Path
         The file.
     name : str, optional
-        What the run is called; by default like the file, see `metrics.readers.lines.run_name`.
+        Name of the run; by default that of the file, see `metrics.readers.lines.run_name`.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
         span = MatchedSpan(_time(event, "start", log), _time(event, "end", log))
         topic = names.find(written) or written
         if written and topic in spans:
-            log.add(f"topic {written!r} stands twice", line=event.line, cure="delete one of the two events")
+            log.add(f"duplicate topic {written!r}", line=event.line, cure="delete one of the two events")
         elif span.end <= span.start:
             log.add(
                 f"topic {written!r} ends before it starts", line=event.line, cure="mend <start> and <end>"
@@ -319,7 +319,7 @@ def _is_new(topic: str, name: str, known: Container[str], what: str, line: int, 
         log.add("an id is empty", line=line, cure=f"write query_id and {what}_id")
         return False
     if name in known:
-        log.add(f"{what} {name} of topic {topic} stands twice", line=line, cure="delete one of the two rows")
+        log.add(f"duplicate {what} {name} of topic {topic}", line=line, cure="delete one of the two rows")
         return False
     return True
 

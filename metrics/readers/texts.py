@@ -83,7 +83,7 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     topics: dict[str, AskedTopic] = {}
     for line, name, _, text in _texts_from_json(log) if is_json_file(path) else ():
         if topics.setdefault(name, AskedTopic(text=text)).text != text:
-            log.add(f"topic {name} stands twice", line=line, cure="delete one of the two lines")
+            log.add(f"duplicate topic {name}", line=line, cure="delete one of the two lines")
     for line, written in (
         () if is_json_file(path) else text_lines(path, log, expected=lines_of(TOPIC[:2], "tabs"))
     ):
@@ -98,7 +98,7 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
         if not text:
             log.add(f"topic {name} has no text", line=line, cure="write the query in words")
         if name in topics:
-            log.add(f"topic {name} stands twice", line=line, cure="delete one of the two lines")
+            log.add(f"duplicate topic {name}", line=line, cure="delete one of the two lines")
         topics[name] = AskedTopic(text=text, asked_at=_day(asked_at, line, log))
     if not topics and not log.faults:
         log.add("there are no topics", line=1, cure="write topic and text on each line")
@@ -120,7 +120,7 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
     texts: dict[str, DocumentText] = {}
     for line, document, title, text in _texts_from_json(log) if is_json_file(path) else _titled(log):
         if document in texts:
-            log.add(f"document {document} stands twice", line=line, cure="delete one of the two lines")
+            log.add(f"duplicate document {document}", line=line, cure="delete one of the two lines")
         texts[document] = DocumentText(title=title.strip(), text=text.strip())
     log.raise_if_any()
     return texts
@@ -181,7 +181,7 @@ def read_profiles(path: str | Path) -> dict[str, InterestProfile]:
     for line, parts in _from_json(log) if is_json else _from_blocks(log):
         topic = parts["topid"]
         if topic in profiles:
-            log.add(f"topic {topic} stands twice", line=line, cure="delete one of the two")
+            log.add(f"duplicate topic {topic}", line=line, cure="delete one of the two")
         if not parts["title"]:
             log.add(f"topic {topic} has no title", line=line, cure="write a few words that name the interest")
         profiles[topic] = InterestProfile(

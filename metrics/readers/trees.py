@@ -122,7 +122,7 @@ def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) ->
     """Read a member's name; note a repeated one."""
     name: str = VALUE(piece)[0]
     if name in members:
-        problem = f"the member {name!r} stands on line {members[name].line} already"
+        problem = f"the member {name!r} is on line {members[name].line} already"
         log.add(problem, line=line, cure="delete one of the two")
     return name
 

@@ -160,8 +160,8 @@ def score_summaries(
 ) -> "pd.DataFrame":
     """Score runs by M-measure, by query and their mean as topic `all`.
 
-    Kato et al. (EVIA 2016), eq. 2, with the readings that their programs take: characters as in `metrics.summaries.trailtext`,
-    N = 1, an iUnit met again brings nothing. A summary that reaches nothing important scores 0.
+    Kato et al. (EVIA 2016), eq. 2, with the conventions of their programs: characters as in `metrics.summaries.trailtext`,
+    N = 1, and an iUnit counts only where it is first met. A summary that reaches nothing important scores 0.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def score_summaries(
         With a summary of every query.
     measures : iterable of MMeasure, or mapping of label to MMeasure
         Labels stand in the column metric; by default ``M@PATIENCE``. A sweep over patience is cheap: what is read
-        is worked out once.
+        is computed once.
     fitted : mapping of topic to mapping of intent to float, optional
         P(i|q) for measures with ``intents='fitted'``.
 

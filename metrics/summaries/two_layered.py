@@ -153,7 +153,7 @@ class Run:
     Attributes
     ----------
     name : str
-        What stands in the column ``run`` of scores.
+        Name in the column ``run`` of scores.
     description : str
         What the run says of itself.
     summaries : mapping of str to Summary

@@ -306,7 +306,7 @@ def read_requests(path: str | Path) -> RequestFile:
                     log.add("no request", line=number, cure="write the file with prefcal judge requests")
                 elif request.id in requests:
                     log.add(
-                        f"request {request.id} stands above already",
+                        f"duplicate request {request.id}",
                         line=number,
                         cure="delete one of the two",
                     )

@@ -143,7 +143,7 @@ _STORED_EVENTS = (
 RULES = (
     ConsistencyRule(
         Worker,
-        "finished without a completion code, or have one without an end",
+        "finished without a completion code, or have a code but no end",
         select(Worker.id).where(
             or_(
                 and_(Worker.completed_at.is_not(None), Worker.completion_code.is_(None)),

@@ -130,7 +130,7 @@ KIND = TaskKind(
     cures={
         "systems": "write NAME: RUN, one line per system",
         "collection": "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it",
-        "days": "write days: and for how many days of the event it is followed",
+        "days": "write days: NUMBER, the days of the event for which it is followed",
     },
     same_in_all=("clock_factor", "idle_seconds"),
     page="stream",

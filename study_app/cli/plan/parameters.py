@@ -196,10 +196,10 @@ class SilenceGuess:
         type=float,
         default=0.4,
         help="Expected S_0, relative to a gain of 1: 0.4 means that five quiet silent days make up for two relevant "
-        "pushes. With 0, and --width, the chance is that of a false find.",
+        "pushes. With 0 and --width, the chance is that of a false positive.",
     )
     workers: int = option(type=click.IntRange(2, MAX_COUNT), default=100, help="People who judge.")
-    pairs: int = option(type=COUNT, default=20, help="Pairs of streams that each judges.")
+    pairs: int = option(type=COUNT, default=20, help="Pairs of streams that each person judges.")
     topics: int = option(type=click.IntRange(2, MAX_COUNT), default=40, help="Interest profiles.")
     days: int = option(type=COUNT, default=10, help="Days that a pair of streams shows.")
     silent: float = option(
@@ -226,7 +226,7 @@ class SilenceGuess:
 def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
     """Find the size of a study that shows whether silence on silent days has value.
 
-    That decides between ELG-1 and ELG-0. By default it finds the number of workers at which four of five studies print
+    Such a value speaks for ELG-1 and against ELG-0. By default it finds the number of workers at which four of five studies print
     "reward supported" (S_0 above 0, one-sided at 5 %).
     """
     from calibration.models.push.simulate import PushJudges

@@ -296,7 +296,7 @@ def _how_to_read(result: Plan, question: PlanWording) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
     if _priced(question) and result.vary in BUSY:
-        yield "cost: at the reward of the study file, though one person does more or less for it."
+        yield "cost: at the reward of the study file, though a person does more or less work for it."
     if not all(question.is_bounded(row.width_most) for row in result.rows):
         yield (
             "none, of a width: there is no interval, as where queries or people are too few, or all queries come out alike."

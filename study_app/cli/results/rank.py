@@ -92,7 +92,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
 
     folder = out.folder
     if choices.raters is not None and (folder is not None or choices.within is not None):
-        raise click.UsageError("--raters is printed, and goes neither with -o nor with --within")
+        raise click.UsageError("--raters prints a table, and cannot be used with -o or --within")
     if folder is not None:
         check_folder(folder, tables)
     people, verdicts = read_with_verdicts(tables, for_votes=True)

@@ -136,7 +136,7 @@ def preview(file: str, port: int) -> None:
 def pause(study: str, database: str | None) -> None:
     """Close STUDY to new workers; those who have begun go on.
 
-    New visitors are told so before they are asked for anything. Loading the study file again does not end a pause.
+    New visitors see a notice before any question. Loading the study file again does not end a pause.
     """
     changed = _open_or_close(study, database, "pause", "nobody new is let in")
     click.echo(

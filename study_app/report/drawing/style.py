@@ -173,7 +173,7 @@ def _entries(
     names = [str(name.value) for name, _ in node.value]
     for number, (name, (_, value)) in enumerate(zip(names, node.value, strict=True)):
         if name in names[:number]:
-            _fault(log, value, f"{name} stands twice", "delete one of the two")
+            _fault(log, value, f"duplicate {name}", "delete one of the two")
         elif name.startswith(OURS):
             _fault(log, value, f"{name} is set by the report", "leave it out")
         elif name in known:

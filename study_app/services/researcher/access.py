@@ -101,7 +101,7 @@ def revoke_key(session: Session, number: int, *, now: datetime) -> ResearcherKey
     if key.revoked_at is not None:
         raise input_fault(
             f"key {number} ({key.name}) was revoked on {key.revoked_at:%Y-%m-%d %H:%M} UTC",
-            cure="nothing is to be done",
+            cure="no change needed",
         )
     key.revoked_at = now
     add_audit_entry(session, key.study_id, None, "revoke a key", f"{key.name}, {key.role}", now=now)

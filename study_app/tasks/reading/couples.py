@@ -97,7 +97,7 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
         first, second = sorted((one, other), key=order.__getitem__)
         if (first, second) in chosen.setdefault(topic, []):
             cure = "delete one of the two lines"
-            log.add(f"{first} and {second} of topic {topic} stand above already", line=line, cure=cure)
+            log.add(f"duplicate couple {first} and {second} of topic {topic}", line=line, cure=cure)
         chosen[topic].append((first, second))
     if not chosen and not log.faults:
         log.add("there are no pairs", line=1, cure="write topic and two systems on each line")
@@ -125,7 +125,7 @@ def _problem(
         if (topic, system) not in content.sides:
             return f"{system} shows nothing of topic {topic}", "delete the line, or add to the system's file"
     if couple[0] == couple[1]:
-        return f"{couple[0]} stands beside itself", "name two systems"
+        return f"{couple[0]} is paired with itself", "name two systems"
     return None
 
 

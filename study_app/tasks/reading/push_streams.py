@@ -121,7 +121,7 @@ def _profiles(
     for topic, profile in written.items():
         name = names.find(topic)
         if name in profiles:
-            log.add(f"{topic} is {name}, which stands above already", line=1, cure="delete one of the two")
+            log.add(f"{topic} is {name}, which is above already", line=1, cure="delete one of the two")
         elif name is not None:
             words = (profile.description, profile.narrative)
             profiles[name] = ShownProfile(

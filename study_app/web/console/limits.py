@@ -249,7 +249,7 @@ def close_topic(session: Session, study: CachedStudy, row: int, *, now: datetime
     task, topic = _topic(study, row)
     name = f"{task.kind.topic.lower()} {topic.name}"
     if topic.is_closed:
-        raise input_fault(f"{name} is closed already", cure="nothing is to be done")
+        raise input_fault(f"{name} is closed already", cure="no change needed")
     left = _open_after(session, task, topic, now=now)
     return LimitChange(
         title=f"Close {name} of task {task.entry.name}: {topic.text}",
@@ -308,7 +308,7 @@ def open_topic(session: Session, study: CachedStudy, row: int) -> str:
     """Open a closed topic again, return its name; raises `InputError` if it is open."""
     _, topic = _topic(study, row)
     if not topic.is_closed:
-        raise input_fault(f"{topic.name} is open", cure="nothing is to be done")
+        raise input_fault(f"{topic.name} is open", cure="no change needed")
     _set_closed(session, study, row, None)
     return topic.name
 

@@ -181,7 +181,7 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
         ),
         (
             "worker,topic,seconds,topic\nw,q,1,q\n",
-            "searches.csv:1: column 'topic' stands twice; keep one of them",
+            "searches.csv:1: duplicate column 'topic'; keep one of them",
         ),
         (
             "worker;topic;seconds\nw;q;1\n",

@@ -66,7 +66,7 @@ def test_a_member_named_twice_is_a_fault(written):
 
     assert plain(read_json(log)) == {"a": 3, "b": 2}
     assert [str(fault) for fault in log.faults] == [
-        f"{log.path}:3: the member 'a' stands on line 1 already; delete one of the two"
+        f"{log.path}:3: the member 'a' is on line 1 already; delete one of the two"
     ]
 
 

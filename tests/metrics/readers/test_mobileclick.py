@@ -74,7 +74,7 @@ def test_files_may_be_packed(tmp_path):
         ({"queries": "Q1\n"}, "queries.tsv:1: 2 fields expected, got 1; write qid, text, separated by tabs"),
         (
             {"queries": "Q1\tx\nQ1\ty\n"},
-            "queries.tsv:2: Q1 stands on line 1 already; delete one of the two rows",
+            "queries.tsv:2: Q1 is on line 1 already; delete one of the two rows",
         ),
         ({"queries": "\n"}, "queries.tsv:1: there are no queries; write one row per query: qid, text"),
         ({"iunits": "Q1\t\tx\n"}, "iunits.tsv:1: an id is empty; write qid, uid, text"),

@@ -76,7 +76,7 @@ def test_every_fault_of_the_blocks_at_once(tmp_path):
     assert faults(written(tmp_path, text)) == [
         (1, "a topic without its number"),
         (4, "topic 1 has no title"),
-        (7, "topic 1 stands twice"),
+        (7, "duplicate topic 1"),
         (11, "a topic that is not closed"),
     ]
 
@@ -89,7 +89,7 @@ def test_every_fault_of_the_json_at_once(tmp_path):
         (1, "topic 1 has no title"),
         (2, "a topic without its topid"),
         (3, "a topic without its topid"),
-        (4, "topic 1 stands twice"),
+        (4, "duplicate topic 1"),
     ]
 
 

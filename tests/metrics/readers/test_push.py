@@ -162,7 +162,7 @@ def test_every_fault_of_the_three_files_is_named_at_once(tmp_path):
         ),
         (
             '{"topics": {"226": {"clusters": []},\n"MB226": {"clusters": []}}}',
-            "clusters.json:2: topic 'MB226' is MB226, which stands above already; join the two",
+            "clusters.json:2: topic 'MB226' is MB226, which is above already; join the two",
         ),
     ],
 )

@@ -266,11 +266,11 @@ def test_every_fault_of_a_run_is_named_at_once(tmp_path):
     """A document twice in a topic too, whatever its scores, and in topics that nobody judged."""
     run = RUN + "1 Q0 d3 4 0.5 tag\n1 Q0 d2 1 high tag\n1 Q0 d4 1 nan tag\n\n1 Q0 d5 1 tag\n3 Q0 d1 2 1 tag\n"
     assert run_faults(tmp_path, run) == [
-        "run.txt:6: document d3 stands twice in topic 1; delete one of the two lines",
+        "run.txt:6: duplicate document d3 in topic 1; delete one of the two lines",
         "run.txt:7: score is no finite number: 'high'; write a decimal number such as 2.5",
         "run.txt:8: score is no finite number: 'nan'; write a decimal number such as 2.5",
         "run.txt:10: 6 fields expected, got 5; write topic, Q0, docid, rank, score, tag, separated by white space",
-        "run.txt:11: document d1 stands twice in topic 3; delete one of the two lines",
+        "run.txt:11: duplicate document d1 in topic 3; delete one of the two lines",
     ]
 
 

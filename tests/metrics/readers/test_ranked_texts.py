@@ -42,7 +42,7 @@ def test_every_fault_of_topics_is_named_at_once(tmp_path):
 
     assert faults_of(read_ranked_topics, path) == [
         "2: 2 or 3 fields expected, got 1",
-        "3: topic H1 stands twice",
+        "3: duplicate topic H1",
         "4: topic H3 has no text",
         "5: asked_at is no date: '1999'",
         "6: 2 or 3 fields expected, got 4",
@@ -75,7 +75,7 @@ def test_every_fault_of_documents_is_named_at_once(tmp_path):
 
     assert faults_of(read_document_texts, path) == [
         "2: 3 fields expected, got 2",
-        "3: document d1 stands twice",
+        "3: duplicate document d1",
         "4: the line is not UTF-8",
     ]
 
@@ -116,5 +116,5 @@ def test_json_lines_without_an_id_or_a_text_are_faults(tmp_path):
     assert [str(fault).partition("given.jsonl:")[2] for fault in raised.value.faults] == [
         '1: no id and text: this has text; write {"_id": ID, "text": TEXT} on one line',
         '3: the line is not JSON; write {"_id": ID, "text": TEXT} on one line',
-        "4: document a stands twice; delete one of the two lines",
+        "4: duplicate document a; delete one of the two lines",
     ]

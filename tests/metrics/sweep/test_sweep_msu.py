@@ -143,7 +143,7 @@ def test_a_folder_that_does_not_say_which_sweep_it_has_is_refused(sweep, tmp_pat
         content = json.dumps(whole | json.loads(f"{{{content}}}"))
     (tmp_path / "sweep.json").write_text(content, encoding="utf-8")
 
-    with pytest.raises(InputError, match=r"sweep\.json:1: this does not say which sweep"):
+    with pytest.raises(InputError, match=r"sweep\.json:1: the settings of the sweep"):
         read_sweep(tmp_path)
 
 

@@ -158,9 +158,7 @@ def test_lengths_of_shown_sides_come_from_a_file_where_one_is_named(folder, tmp_
     assert rows.loc["alphabet", "longer"] == 1
     assert 0 < rows.loc["alphabet", "longer_people"] < 1
     other = lengths.assign(topic="not " + lengths["topic"])
-    assert any(
-        "no side that was judged has a length" in note for note in prefcal.agree(plain, lengths=other).notes
-    )
+    assert any("no judged side has a length" in note for note in prefcal.agree(plain, lengths=other).notes)
 
 
 def test_lengths_of_two_metrics_are_refused_and_those_without_a_judge_said(folder, tmp_path):

@@ -279,8 +279,7 @@ def test_faults_of_all_files_are_listed_and_nothing_is_printed(score, files):
     ended = score()
     assert (ended.code, ended.out) == (1, "")
     assert (
-        ended.err
-        == f"{files / 'run.txt'}:6: document d3 stands twice in topic 1; delete one of the two lines\n"
+        ended.err == f"{files / 'run.txt'}:6: duplicate document d3 in topic 1; delete one of the two lines\n"
     )
 
 

@@ -198,9 +198,7 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
         assert title == "small: A small study\n"
         assert workers.split("?")[1].startswith("PROLIFIC_PID={{%PROLIFIC_PID%}}")
         assert trial.strip().endswith("?PROLIFIC_PID=000000000000000000000001")
-        assert counts.startswith(
-            "Who tries it counts as a worker: `prefcal withdraw CODE` takes that out again"
-        )
+        assert counts.startswith("A trial counts as a worker: `prefcal withdraw CODE` removes it")
     said = (tmp_path / "log").read_text().splitlines()
     imported = {line.rpartition("|")[2].strip() for line in said if line.startswith("import time:")}
     assert "study_app.web.app" in imported

@@ -284,7 +284,7 @@ def test_a_file_that_holds_no_requests_is_refused_with_its_line(tmp_path, line):
     ):
         read_requests(path)
     path.write_text(f"{good}\n{good}\n")
-    with pytest.raises(InputError, match=r"requests\.jsonl:2: request \w+ stands above already"):
+    with pytest.raises(InputError, match=r"requests\.jsonl:2: duplicate request \w+"):
         read_requests(path)
     path.write_text("")
     with pytest.raises(InputError, match="there are no requests"):

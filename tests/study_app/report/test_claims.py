@@ -84,7 +84,7 @@ def test_from_a_handful_of_pairs_nothing_is_answered(numbers, said):
         ),
         (panel(0.01, math.nan, math.nan), "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
         ({}, "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
-        ({"no_ceiling": "nobody judged twice"}, "cannot be told: nobody judged twice"),
+        ({"no_ceiling": "nobody judged twice"}, "cannot be estimated: nobody judged twice"),
     ],
 )
 def test_a_distance_from_the_second_panel_has_its_interval(numbers, said):

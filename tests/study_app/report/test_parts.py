@@ -149,7 +149,7 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
 
     assert "look drawn by lot" in drawn_by_lot
     assert "look drawn by lot" not in not_drawn
-    assert "shown the same way round every time" in not_drawn
+    assert "kept its sides every time" in not_drawn
 
 
 def test_where_nobody_knows_who_judged_no_number_of_workers_is_printed(material):

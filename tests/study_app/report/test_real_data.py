@@ -59,7 +59,7 @@ def test_people_of_2010_get_a_report_with_figures(shared, tmp_path):
         "fit-session-totals.pdf",
         "workers-sides.pdf",
     }
-    assert "shown the same way round every time" in page
+    assert "kept its sides every time" in page
 
 
 def test_events_of_2014_get_the_figures_of_the_stream_paper(shared, tmp_path):

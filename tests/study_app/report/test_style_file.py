@@ -69,7 +69,7 @@ def test_all_faults_are_told_at_once_with_line_and_cure(tmp_path):
     [
         ("- a\n- b\n", "the file is no group of keys"),
         ("font: [\n", "not YAML"),
-        ("font_points: 9\nfont_points: 8\n", "font_points stands twice"),
+        ("font_points: 9\nfont_points: 8\n", "duplicate font_points"),
         ("matplotlib:\n  lines.linewidth: [1, 2]\n", "lines.linewidth cannot be [1, 2]"),
     ],
 )

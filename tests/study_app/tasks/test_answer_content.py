@@ -90,7 +90,7 @@ def test_a_system_that_answers_only_some_questions_is_in_their_pairs(tmp_path):
             [{"topic": "Q1", "text": "x [1] [2] [sic]", "citations": [SOURCE]}],
             "a.jsonl:1: the answer to topic Q1 cites [2], which is not among its citations; add it there",
         ),
-        ([{"topic": "Q1", "text": "x", "citations": [SOURCE, SOURCE]}], "a.jsonl:1: the label '1' stands twice; give"),
+        ([{"topic": "Q1", "text": "x", "citations": [SOURCE, SOURCE]}], "a.jsonl:1: duplicate label '1'; give"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_answers_is_one_line_with_place_and_cure(tmp_path, answers, said):
@@ -259,8 +259,8 @@ def test_a_file_of_pairs_says_exactly_which_are_judged(tmp_path):
         ("Q3 a b", "there is no topic Q3; known here: Q1, Q2"),
         ("Q1 a d", "there is no system d; known here: a, b, c"),
         ("Q2 a c", "c shows nothing of topic Q2; delete the line, or add to the system's file"),
-        ("Q1 a a", "a stands beside itself; name two systems"),
-        ("Q1 b a", "a and b of topic Q1 stand above already; delete one of the two lines"),
+        ("Q1 a a", "a is paired with itself; name two systems"),
+        ("Q1 b a", "duplicate couple a and b of topic Q1; delete one of the two lines"),
         ("Q1 a", "3 fields expected, got 2; write topic, a, b, separated by white space"),
     ],
 )

@@ -128,7 +128,7 @@ def test_a_stream_that_nobody_would_read_through_is_named(tmp_path):
     content = content_of(path)
 
     assert content.notes == (
-        "sysfast: nobody reads more than 200 notifications on a page through; 1 of 2 streams have more, SYP-1 has 201",
+        "sysfast: more than 200 notifications are too many to read on a page; 1 of 2 streams have more, SYP-1 has 201",
     )
     assert len(content.sides["SYP-1", "sysfast"].blocks) == 201
 

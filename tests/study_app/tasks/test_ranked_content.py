@@ -87,7 +87,7 @@ def test_every_fault_of_every_file_comes_out_at_once(tmp_path):
     }
     assert read(tmp_path, files=files)[1] == [
         "topics.tsv:3: 2 or 3 fields expected, got 1; write topic, text and, if it is known, asked_at, separated by tabs",
-        "texts.tsv:6: document SYD-1 stands twice; delete one of the two lines",
+        "texts.tsv:6: duplicate document SYD-1; delete one of the two lines",
         "qrels.txt:1: 4 fields expected, got 2; write topic, subtopic, docid, grade, separated by white space",
     ]
     files = {
