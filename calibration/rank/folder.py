@@ -11,12 +11,22 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from calibration.judges.assist import WIN_RATES
 from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
 from metrics.results import HasSummary, Overview
 
 RANKING, DUELS, RECORD = "ranking.csv", "duels.csv", "rank.json"
-_NAMES = {"task": str, "topic": str, "system": str, "system_a": str, "system_b": str}
+ASSISTED = "assisted_win_rates.csv"
+_NAMES = {
+    "task": str,
+    "judge": str,
+    "against": str,
+    "topic": str,
+    "system": str,
+    "system_a": str,
+    "system_b": str,
+}
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",
@@ -56,6 +66,9 @@ class Ranking(HasSummary):
         Whether it is known who judged. If not, intervals are over topics alone.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
+    assisted : DataFrame
+        Win rates, and differences of the best from the others, assisted by a judge that is no person; columns
+        `calibration.judges.assist.WIN_RATES`, no row without such a judge.
 
     Examples
     --------
@@ -83,6 +96,7 @@ class Ranking(HasSummary):
     too_few: Mapping[str, str] = field(default_factory=dict)
     knows_workers: bool = True
     within: Literal["topic"] | None = None
+    assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(WIN_RATES)))
 
     @property
     def keys(self) -> list[str]:
@@ -241,7 +255,8 @@ def write_ranking(
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         name: frame.to_csv(index=False, lineterminator="\n", float_format="%.13g")
-        for name, frame in ((RANKING, ranking.ranking), (DUELS, ranking.duels))
+        for name, frame in ((RANKING, ranking.ranking), (DUELS, ranking.duels), (ASSISTED, ranking.assisted))
+        if name != ASSISTED or len(frame)
     }
     content = {
         "prefcal_version": version("prefcal"),
@@ -253,6 +268,8 @@ def write_ranking(
         "knows_workers": ranking.knows_workers,
         "within": ranking.within,
     }
+    if ASSISTED not in texts:
+        (folder / ASSISTED).unlink(missing_ok=True)
     for name, text in texts.items():
         write_atomically(folder / name, text)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
@@ -261,7 +278,7 @@ def write_ranking(
 
 def remove_ranking(folder: str | Path) -> None:
     """Delete the files of an earlier ranking."""
-    for name in (RANKING, DUELS, RECORD):
+    for name in (RANKING, DUELS, ASSISTED, RECORD):
         (Path(folder) / name).unlink(missing_ok=True)
 
 
@@ -288,6 +305,7 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         too_few=dict(record.get("too_few", {})),
         knows_workers=bool(record.get("knows_workers", True)),
         within=within,
+        **({"assisted": _frame(folder / ASSISTED, WIN_RATES)} if (folder / ASSISTED).exists() else {}),
     )
 
 

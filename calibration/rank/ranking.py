@@ -1,7 +1,8 @@
 """Ranking of the systems of each task by preferences, as frames."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,9 @@ import pandas as pd
 from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.judges.assist import WIN_RATES, assisted_tasks
+from calibration.judges.verdicts import Verdicts
+from calibration.rank.assisted import assisted_win_rates
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
 from calibration.rank.judgments import (
@@ -42,6 +46,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     study: StudyRecord | None = None,
     same_answers: SameAnswersOption = "apart",
     checks: VoteChecks | None = None,
+    assist: Verdicts | None = None,
     place: str = "preferences",
 ) -> Ranking:
     """Rank the systems of each task by the preferences of people.
@@ -67,13 +72,15 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     checks : VoteChecks, optional
         Those of these tables, where an agreement shares them.
+    assist : DataFrame, optional
+        Verdicts of one judge that is no person (`calibration.judges.assist.verdicts_by`), to assist the win rates of people with.
     place : str
         What faults name.
 
     Raises
     ------
     InputError
-        If there are no preferences that count, no such task, or systems of a task that no comparison connects.
+        If there are no preferences that count, no such task, systems of a task that no comparison connects, or verdicts that assist nothing.
     """
     if "preferences" not in tables:
         raise input_fault(
@@ -120,16 +127,30 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         ranked = {connected[0].task: _ranked(connected[0], level)}
     else:
         ranked = {each.label: _ranked(each, level) for each in connected}
+    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level)
     about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
         duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
         level=level,
-        notes=(*notes, *shared_notes(about_each, within)),
+        notes=(*notes, *about_judge, *shared_notes(about_each, within)),
         too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
         knows_workers=all(each.worker is not None for each in connected),
         within=within,
+        assisted=pd.DataFrame(assisted, columns=list(WIN_RATES)),
     )
+
+
+def _assisted(
+    judged: list[JudgedSystems], verdicts: Verdicts, level: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return rows and notes of all tasks, with why others have none; fail where no task has any."""
+    if judged[0].fixed_topic is not None:
+        raise input_fault(
+            "a judge assists numbers over topics, and with topics fixed there are none",
+            cure="rank over topics, without within",
+        )
+    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level), judged)
 
 
 def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSystems], list[str]]:
