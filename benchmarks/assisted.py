@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from benchmarks.replications import engine_arguments, replicated
 from calibration.agree.assisted import assisted_rows
-from calibration.agree.judged_task import judged_tasks
+from calibration.agree.judged_task import JudgedTask, judged_tasks
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
 from calibration.agree.task_agreement import score_differences
 from calibration.rank.assisted import assisted_win_rates
-from calibration.rank.judgments import tasks_judged, win_rates
+from calibration.rank.judgments import JudgedSystems, tasks_judged, win_rates
 from metrics.agreement.agreement import pair_credit
 from metrics.parallel import open_engine
 
@@ -38,7 +38,14 @@ TASK, TIES = "task", "half"
 JUDGES = ("good", "useless", "biased", "opposite")
 QUANTITIES = ("agreement", "difference", "win rate", "its difference")
 COMPARED = pd.DataFrame(
-    {"task": [TASK], "by": ["majority"], "measure": ["one"], "against": ["other"], "ties": [TIES]}
+    {
+        "task": [TASK],
+        "by": ["majority"],
+        "measure": ["one"],
+        "against": ["other"],
+        "ties": [TIES],
+        "difference": [0.0],
+    }
 )
 
 
@@ -179,15 +186,13 @@ class Truth(NamedTuple):
     win_rates: Floats
 
 
-def numbers(drawn: DrawnStudy, judge: str, true: Truth) -> Floats:
+def numbers(task: JudgedTask, judged: JudgedSystems, drawn: DrawnStudy, judge: str, true: Truth) -> Floats:
     """Return numbers and intervals of people alone and assisted, and the truth, of each quantity, (4, 7)."""
-    tables, verdicts = {"preferences": drawn.preferences}, drawn.verdicts[judge]
-    (task,) = judged_tasks(tables, drew_sides=[TASK])
+    verdicts = drawn.verdicts[judge]
     rows = assisted_rows(task, measures(drawn.scores), COMPARED, verdicts)[0]
     single = next(row for row in rows if row["measure"] == "one" and row["ties"] == TIES)
     difference = next(row for row in rows if row["against"])
-    (judged,) = tasks_judged(tables)
-    wins = assisted_win_rates(replace(judged, has_drawn_sides=True), verdicts, 0.95)[0]
+    wins = assisted_win_rates(judged, verdicts, 0.95)[0]
     win = next(row for row in wins if row["system"] == "s5")
     duel = next(row for row in wins if row["against"])
     rates = dict(zip(judged.systems, true.win_rates, strict=True))
@@ -223,7 +228,11 @@ def truth(study: Study) -> Truth:
 def study_numbers(study: Study, number: int) -> Floats:
     """Draw one study, and return its numbers with each judge, (judges, 4, 7)."""
     drawn = drawn_study(study, np.random.default_rng([7, number]))
-    return np.stack([numbers(drawn, judge, truth(study)) for judge in JUDGES])
+    tables = {"preferences": drawn.preferences}
+    (task,) = judged_tasks(tables, drew_sides=[TASK])
+    (judged,) = tasks_judged(tables)
+    judged = replace(judged, has_drawn_sides=True)
+    return np.stack([numbers(task, judged, drawn, judge, truth(study)) for judge in JUDGES])
 
 
 def summary(values: Floats) -> list[str]:

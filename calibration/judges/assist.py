@@ -32,7 +32,7 @@ from calibration.judges.resolved import resolved_verdicts
 from calibration.judges.verdicts import Verdicts
 from metrics.agreement.crossed_errors import Crossing, crossing
 from metrics.arrays import Bools, Floats, Indices, Ints, summed
-from metrics.errors import InputError, input_fault, join_names, pluralise
+from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 
 MOST_WIDENING = 1.05
 """Largest width, relative to that of people alone, with which a judge is used."""
@@ -52,6 +52,14 @@ MEANING = (
     " and a good one narrows the interval. That protects against the numbers of a judge alone; the saving is small where people judged pairs of"
     " every topic. It holds where the pairs that people judged were drawn by lot from the judge's."
 )
+
+
+def least_width_ratio(correlation: float) -> float:
+    """Return the least width of an interval with a judge, relative to that of people alone: sqrt(1 - R^2), or 1 for R below 0.
+
+    Reached where the judge judged endlessly more pairs, of other topics, than people; R is the correlation of a_i and b_i over pairs.
+    """
+    return math.sqrt(1 - max(0.0, correlation) ** 2)
 
 
 def verdicts_by(judge: str, verdicts: Verdicts | None) -> Verdicts:
@@ -282,8 +290,9 @@ class VotesOnPairs:
         influence = np.append(people.influence - off, slopes * judge.by_topic)
         error = self._with_topics.error(influence, np.append(people.weight, np.zeros(self.topics)))
         alone = self.judgments.error(people.influence, people.weight).half_width(level)
-        reach, estimate, weight = error.half_width(level), people.value - slopes @ bracket, slopes @ part
-        if reach > MOST_WIDENING * alone:
+        reach = error.half_width(level)
+        estimate, weight = float(people.value - slopes @ bracket), float(slopes @ part)
+        if not slopes.any() or reach > MOST_WIDENING * alone:
             reach, estimate, weight = alone, people.value, 0.0
         low, high = _cut(people.value, alone, ends)
         return AssistedNumber(
@@ -293,7 +302,7 @@ class VotesOnPairs:
             **dict(zip(("low", "high"), _cut(estimate, reach, ends), strict=True)),
             estimate=float(np.clip(estimate, *ends)),
             width_ratio=reach / alone,
-            weight=float(weight),
+            weight=weight,
         )
 
     def _slopes(self, people: Floats, judge: Floats, topic: Indices) -> Floats:
@@ -337,7 +346,9 @@ def assisted_tasks(
     InputError
         If it assists none.
     """
-    rows, notes, faults = [], [], []
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    faults: list[Fault] = []
     for task in tasks:
         try:
             of_this, about_it = of_task(task)

@@ -143,7 +143,8 @@ class _JudgeWinRates:
         opponents = np.bincount(used, minlength=int(cell.max()) + 1)
         topics = np.bincount(np.unique(used) % self.systems, minlength=self.systems)
         total = opponents[cell] * topics[self.side]
-        return np.divide(1.0, total, out=np.zeros(cell.shape), where=is_used & (total > 0))
+        weights = np.divide(1.0, total, out=np.zeros(cell.shape), where=is_used & (total > 0))
+        return np.asarray(weights, dtype=np.float64)
 
     def of(self, system: int) -> JudgeNumber:
         """Return the win rate of one system."""
