@@ -64,7 +64,7 @@ class AssistedAgreement:
         counts = ~np.isnan(credit)
         labelled = equal_weights(counts[: self.pairs.labelled])
         judge = judge_number(credit, labelled, equal_weights(counts), self.pairs.topic)
-        return asdict(self.votes.assisted(people, judge, ends=(least, 1.0))) | self.votes.counts(judge)
+        return asdict(self.votes.assisted(people, judge, ends=(least, 1.0))) | self.votes.counts
 
 
 def assisted_rows(

@@ -152,16 +152,12 @@ class JudgeNumber(NamedTuple):
         What each of people's pairs adds to the error of ``labelled``.
     by_topic : (T,) ndarray of float
         What each topic adds to the error of ``whole``.
-    pairs, topics : int
-        How many the number on all is of.
     """
 
     labelled: float
     whole: float
     by_pair: Floats
     by_topic: Floats
-    pairs: int
-    topics: int
 
 
 def judge_number(credit: Floats, labelled: Floats, whole: Floats, topic: Indices) -> JudgeNumber:
@@ -178,14 +174,11 @@ def judge_number(credit: Floats, labelled: Floats, whole: Floats, topic: Indices
     """
     known, p = np.nan_to_num(credit), len(labelled)
     on_labelled, on_all = float(known[:p] @ labelled), float(known @ whole)
-    topics = int(topic.max()) + 1
     return JudgeNumber(
         labelled=on_labelled if labelled.any() else on_all,
         whole=on_all,
         by_pair=labelled * (known[:p] - on_labelled),
-        by_topic=summed(whole * (known - on_all), topic, topics),
-        pairs=int((whole > 0).sum()),
-        topics=len(np.unique(topic[whole > 0])),
+        by_topic=summed(whole * (known - on_all), topic, int(topic.max()) + 1),
     )
 
 
@@ -312,13 +305,15 @@ class VotesOnPairs:
         slopes = np.divide(product, square, out=np.zeros(self.topics), where=square > _NOTHING)
         return np.asarray(np.clip(slopes, 0, 1))
 
-    def counts(self, judge: JudgeNumber) -> dict[str, int]:
+    @property
+    def counts(self) -> dict[str, int]:
         """Return the numbers of pairs and topics of people and judge, as `NUMBERS` calls them."""
+        is_judged = ~np.isnan(self.pairs.share)
         return {
             "pairs_people": self.pairs.labelled,
-            "pairs_judge": judge.pairs,
+            "pairs_judge": int(is_judged.sum()),
             "topics_people": self.judgments.queries,
-            "topics_judge": judge.topics,
+            "topics_judge": len(np.unique(self.pairs.topic[is_judged])),
         }
 
     def note(self) -> str:

@@ -84,7 +84,7 @@ def assisted_win_rates(
             "system": judged.systems[system],
             "against": "" if against is None else judged.systems[against],
         }
-        return head | names | asdict(number) | votes.counts(its)
+        return head | names | asdict(number) | votes.counts
 
     order = np.argsort(-np.round(rates.value, 12), kind="stable").tolist()
     made = [*((system, None) for system in order), *((best, other) for other in order if other != best)]
@@ -118,8 +118,6 @@ def _less(one: JudgeNumber, other: JudgeNumber) -> JudgeNumber:
         one.whole - other.whole,
         one.by_pair - other.by_pair,
         one.by_topic - other.by_topic,
-        max(one.pairs, other.pairs),
-        max(one.topics, other.topics),
     )
 
 

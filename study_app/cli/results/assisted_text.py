@@ -63,6 +63,8 @@ def _cells(row: "pd.Series[object]", name: str) -> list[str]:
         percent_range(number("people_low"), number("people_high")),
         percent(number("estimate")),
         percent_range(number("low"), number("high")),
-        "none" if math.isnan(ratio) else f"{100 * (ratio - 1):+.1f} %",
+        "none"
+        if math.isnan(ratio)
+        else f"{100 * (ratio - 1):+.1f} %".replace("+0.0", "0.0").replace("-0.0", "0.0"),
         f"{number('weight'):.2f}",
     ]

@@ -24,9 +24,8 @@ def tables(seed=1, *, topics=24, workers=10, unknown=False):
     for topic in range(topics):
         at = {system: value + rng.normal() for system, value in worth.items()}
         voted = rng.choice(len(couples), 2, replace=False)
-        for number, (left, right) in enumerate(couples):
-            if rng.random() < 0.5:
-                left, right = right, left
+        for number, couple in enumerate(couples):
+            left, right = couple if rng.random() < 0.5 else couple[::-1]
             for worker in rng.choice(workers, 2, replace=False) if number in voted else ():
                 lead = at[left] - at[right] + rng.logistic()
                 choice = "equally_good" if abs(lead) < 0.3 else "left" if lead > 0 else "right"
@@ -52,7 +51,7 @@ def test_people_alone_are_those_of_the_ranking(unknown):
         assert single[alone].to_numpy() == pytest.approx(ranking[ranked].to_numpy(), abs=5e-4)
     assert single["width_ratio"].mean() < 0.97
     assert (single["weight"] > 0.3).all()
-    assert single["pairs_judge"].tolist() == [72] * 4
+    assert single["pairs_judge"].tolist() == [144] * 4
     differences = found.assisted[found.assisted["against"] != ""]
     assert differences["system"].unique().tolist() == [found.ranking["system"].iloc[0]]
     assert differences["people"].tolist() == pytest.approx(
