@@ -53,6 +53,7 @@ COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
         "summary_pairs": CollectionFiles((("queries", "iunits", "intents"),), ("importance", "probability")),
         "stream_pairs": CollectionFiles((PUSH_FILES, EVENT_FILES), ("texts",)),
         "ranked_pairs": CollectionFiles((("qrels",),), ("windows", "topics", "intents", "texts")),
+        "answer_pairs": CollectionFiles((("topics",),), ("nuggets", "support")),
     }
 )
 """Collection files that measures need, by kind of task."""
