@@ -229,9 +229,17 @@ def _sources(
 
 
 def _kind_of(collection: Iterable[str]) -> str:
-    """Return the kind of task that knows most of the named kinds of files."""
+    """Return the kind of task that knows most of the named kinds of files.
+
+    Of equal ones the one that has all that it needs.
+    """
     named = set(collection)
-    return max(COLLECTIONS, key=lambda kind: len(named & COLLECTIONS[kind].kinds))
+
+    def fit(kind: str) -> tuple[int, bool]:
+        files = COLLECTIONS[kind]
+        return len(named & files.kinds), any(set(form) <= named for form in files.forms)
+
+    return max(COLLECTIONS, key=fit)
 
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, NamedFile]:
