@@ -38,13 +38,13 @@ from study_app.report.drawing.style import read_look
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
 """Folder of tables, or frames by table name.
 
-Columns are those of docs/tables.md, types those of `pandas.read_csv`.
+docs/tables.md has the columns; `pandas.read_csv` gives the types.
 """
 
 Model: TypeAlias = UserModelFit | UserModel | str | Path
-"""Result of `fit`, its ``model``, or a written user-model file.
+"""Result of `fit`, its ``model``, or a user-model file.
 
-Written by `write_user_model` or `prefcal fit`.
+`write_user_model` and `prefcal fit` write such files.
 """
 
 
@@ -366,7 +366,7 @@ def judge_requests(
 def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
     """Draw all tables of a study whose truth is known.
 
-    To see what a study of its size could find.
+    The tables show what a study of its size could find.
 
     Parameters
     ----------
@@ -525,6 +525,6 @@ def _user_model(model: Model) -> UserModel:
 def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
     """Return whether a model may have been fitted to these tables.
 
-    Frames and models of frames have no hash to compare.
+    Frames, and models fitted to frames, have no hash to compare.
     """
     return folder is None or model.tables_sha256 in {tables_sha256(folder), None}

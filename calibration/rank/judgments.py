@@ -1,4 +1,4 @@
-"""Judgments of one task as arrays, with win rates of systems and shares of couples.
+"""Judgments of one task as arrays, and win rates of systems.
 
 Win rates of systems and shares of couples come with what each judgment adds to their errors:
 

@@ -344,7 +344,7 @@ def _keys(judged: JudgedSystems) -> dict[str, str]:
 def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[Ints, Ints]:
     """Return the best and worst rank of each win rate.
 
-    Those that intervals of all differences at once allow.
+    They follow from simultaneous intervals of all differences.
     """
     reach = variances.of_differences().errors().simultaneous_reach(level, len(value))
     return rank_ranges(above_at_once(value, reach))
@@ -392,7 +392,7 @@ def _with_ends(
 def _duel_rows(judged: JudgedSystems, task_duels: Duels, level: float, *, known: bool) -> pd.DataFrame:
     """Return the rows of every duel of a task.
 
-    p is that of a share of one half. Nothing but shares where people or topics are too few.
+    p tests a share of one half. Shares alone are given where people or topics are too few.
     """
     errors = task_duels.shares.influence.variances().errors()
     if not known:

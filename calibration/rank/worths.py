@@ -1,6 +1,6 @@
 """Worths of systems by Davidson's model, with ties and a side effect.
 
-Over all topics.
+Worths are those over all topics.
 
 Of a judgment with system l on the left and r on the right (Davidson 1970; the side effect as Davidson and Beaver 1977):
 
@@ -91,7 +91,7 @@ def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
 def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
     """Fit the worths of systems whose worths are finite.
 
-    Those for which `no_worths` has nothing to say.
+    `no_worths` returns no reason for them.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
 def _model(judged: JudgedSystems) -> tuple[ChoiceModel, Ints]:
     """Return the model without a side, and the kind of each judgment.
 
-    It has a row for each kind of judgment.
+    The model has a row for each kind of judgment.
     """
     systems = len(judged.systems)
     kind, keys = pd.factorize(
@@ -159,7 +159,7 @@ def _inverse(information: Floats) -> Floats:
 def _covariances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
     """Return the sandwich of the worths over topics, workers and both.
 
-    Scores summed by each, between the information's inverse.
+    The scores summed by each are between the information's inverses.
     """
     systems, terms = len(judged.systems), model.terms(point)
     by_worth, everywhere = terms.by_u[kind], np.ones(len(kind), dtype=np.intp)

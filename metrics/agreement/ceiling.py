@@ -93,7 +93,7 @@ class CeilingEstimate:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the wider of Student's t interval and that of the log odds.
 
-        NaN without variation.
+        The interval is NaN without variation.
         """
         if not (self.standard_error > 0 and self.df > 0):
             return math.nan, math.nan
@@ -126,7 +126,7 @@ class GroupedVotes:
     def without(self, difference: Floats, ties: Ties) -> tuple[float, Floats]:
         """Return a measure's agreement, overall and without each group, one way a row.
 
-        NaN where no pair counts.
+        A value is NaN where no pair counts.
         """
         cast = self.counts.T[[1, 2, 0]]
         votes = self.counts.sum(axis=1)
@@ -304,7 +304,7 @@ def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
 def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats]:
     """Reduce each person's votes on a pair to one.
 
-    It is that of most of them, or a tie where as many say one as the other.
+    The result is the person's most frequent vote, or a tie where two are equally frequent.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def _kind(votes: Floats) -> Ints:
 def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) -> list[Ints]:
     """Return the group of each judgment in each way of leaving groups out.
 
-    By query, and by person and both where they cross.
+    The ways are by query and, where people cross queries, by person and by cell of both.
     """
     queries = int(query.max(initial=-1)) + 1
     people = 0 if worker is None else int(worker.max(initial=-1)) + 1
@@ -386,9 +386,9 @@ def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) ->
 
 
 def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
-    """Return a number for each vote that depends on the votes alone, not on any name.
+    """Return a number for each vote that depends on votes alone, not on any name.
 
-    It says what the vote is and with which others its pair was judged.
+    It combines the vote with the others on its pair.
     """
     kind = _kind(votes)
     counts = np.bincount(3 * pair + kind, minlength=3 * (int(pair.max(initial=-1)) + 1)).reshape(-1, 3)
@@ -402,7 +402,7 @@ def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return pseudo-random numbers that depend on the input numbers alone.
 
-    The finaliser of splitmix64 (Steele, Lea and Flood 2014).
+    This is the finaliser of splitmix64 (Steele, Lea and Flood 2014).
     """
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -432,7 +432,7 @@ def _grouped(cell: Ints, ways: list[Ints]) -> GroupedVotes:
 def _left_out(votes: GroupedVotes) -> Iterator[Ints]:
     """Yield the (pairs, 3) counts of votes, of all and without each group.
 
-    For either side and ties.
+    The columns are votes for either side and ties.
     """
     yield votes.counts
     for way in votes.ways:
@@ -528,7 +528,7 @@ def _ceiling(votes: GroupedVotes) -> Ceiling:
 def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
     """Return the standard errors of the ceilings, at least one pair if counted.
 
-    Nobody knows rarer majorities than one pair in the sample.
+    A sample cannot show majorities rarer than one pair in the sample.
     """
     error = np.sqrt(_variance(replicates, groups))
     least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
@@ -538,7 +538,7 @@ def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Fl
 def _variance(replicates: Floats, groups: list[int]) -> Floats:
     """Return the jackknife variance over one way, or over two.
 
-    NaN where a replicate says nothing or there is one group.
+    It is NaN where a replicate is NaN or there is one group.
     """
     if min(groups) < 2:
         return np.full(replicates.shape[1:], np.nan)
@@ -586,7 +586,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
 def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:
     """Return the agreement under every convention, (samples, conventions).
 
-    From the pairs that agree, the share of votes and the tied pairs.
+    It follows from the pairs that agree, the share of votes and the tied pairs.
     """
     agreeing = np.maximum(agreeing, 0)
     by_ties: dict[Ties, Floats] = {

@@ -32,7 +32,7 @@ ANSWER_FORM = 'write {"topic": ID, "text": TEXT} on one line'
 class Citation:
     """Source of an answer: label, title (may be empty), text, and address.
 
-    The label is what stands in brackets where it is cited.
+    Citations in the answer name the label in brackets.
 
     ``has_text`` False: nobody gave its text, and its id stands there.
     """
@@ -48,7 +48,7 @@ class Citation:
 class AnswerText:
     """Answer to one question, with its line and its citations.
 
-    ``citations`` is None where nothing is said of sources.
+    ``citations`` is None where the file has no sources.
 
     ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
     """
@@ -60,9 +60,9 @@ class AnswerText:
 
 
 def read_answers(path: str | Path) -> dict[str, AnswerText]:
-    """Read the answers of one system, by topic, in the order of the file.
+    """Read one system's answers by topic, in the order of the file.
 
-    Topics are as written.
+    Topic ids are kept as written.
 
     Raises
     ------
@@ -165,9 +165,9 @@ class TrackAnswer:
     is_cited: bool
 
     def answer(self, line: int, log: FaultLog) -> AnswerText:
-        """Return the answer as one text, with a mark behind each sentence per source.
+        """Return the answer as one text, with markers of its sources after each sentence.
 
-        Sources are numbered as they are cited.
+        Sources are numbered in the order of their citation.
         """
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
@@ -238,7 +238,7 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
 def _turn(turn: Any) -> TrackAnswer | None:
     """Return the first response of a turn of a conversation.
 
-    Its sources stand at its end, since no sentence cites them.
+    Its sources follow the text, because no sentence cites them.
     """
     responses = turn.get("responses") if isinstance(turn, dict) else None
     if not isinstance(responses, list) or not responses or not is_id(turn.get("turn_id")):
@@ -265,7 +265,7 @@ def _turn(turn: Any) -> TrackAnswer | None:
 def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
     """Return the text of a sentence and its citations, or None for another form.
 
-    Citations are places, ids, or ids with how sure the system is.
+    Citations are indices, ids, or ids with the system's confidence.
     """
     if is_text(plain):
         return plain, []
@@ -280,7 +280,7 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
 def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
     """Return title and text of each source, by id.
 
-    A file gives them as objects, in a list or by their ids.
+    A file gives sources as a list of objects, or as an object by id.
     """
     if isinstance(given, dict):
         given = [
@@ -302,7 +302,7 @@ def has_members(
 ) -> bool:
     """Check the members of an object, and note each fault.
 
-    Those that are text must be text, and whole characters.
+    Text members must be text of whole characters.
 
     ``form`` says how to write an object where this is none.
     """

@@ -41,7 +41,7 @@ JUDGMENTS_PER_SYSTEM = 10
 MAX_PAGE_BYTES, MAX_WORKER_BYTES = 20_000_000, 100_000_000
 """Bytes of media above which a warning is printed, a page and a worker.
 
-20 s and more at 8 Mbit/s; assumed.
+They take 20 s and more at an assumed 8 Mbit/s.
 """
 
 
@@ -49,7 +49,7 @@ MAX_PAGE_BYTES, MAX_WORKER_BYTES = 20_000_000, 100_000_000
 class MediaLoad:
     """Most bytes of media that a browser loads, for one page and for all pages.
 
-    What is shown again is not loaded again.
+    Repeated media are loaded once.
     """
 
     page: int
@@ -60,7 +60,7 @@ class MediaLoad:
 class TaskEstimate:
     """Estimate of a task: worker's time in seconds, answers, and bytes loaded.
 
-    The answers are None for questions, the load for a task without pictures or sounds.
+    Answers are None for questions, and bytes for a task without pictures or sounds.
     """
 
     content: TaskContent
@@ -112,7 +112,7 @@ class StudyEstimate:
 def estimate(content: StudyContent) -> StudyEstimate:
     """Estimate a study whose files have all been read.
 
-    Raises `InputError` where a picture or sound has changed since.
+    It raises `InputError` where a picture or sound has changed since.
     """
     entry = content.file.entry
     consent = consent_seconds(entry.consent, entry.tasks[0].language)
@@ -157,7 +157,7 @@ def task_seconds(content: TaskContent) -> SecondsRange:
 def media_load(content: TaskContent) -> MediaLoad | None:
     """Return the bytes that a worker's browser loads of a task, or None.
 
-    None without pictures or sounds.
+    The result is None without pictures or sounds.
 
     A worker is given the pairs with the most bytes. Raises `InputError` where a file has changed since it was read.
     """
@@ -231,7 +231,7 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
 def _names_amount(text: str, amount: float) -> bool:
     """Return whether a text names an amount.
 
-    It may be written with a point or a comma, in whole cents or as short as possible.
+    The text may have a point or a comma, in whole cents or as short as possible.
     """
     written = {f"{amount:.2f}", f"{amount:g}"}
     written |= {number.replace(".", ",") for number in written}

@@ -33,7 +33,7 @@ Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table preferences: the newest revision of every answer.
 
-    Complete and incomplete workers are in it.
+    It has complete and incomplete workers.
     """
     left, right, first = aliased(System), aliased(System), aliased(Showing)
     newest = (
@@ -126,7 +126,7 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
-    """Return the duration of every search that was left.
+    """Return the duration of every finished search.
 
     The columns are worker, task, topic and seconds; table searches is this without the task.
     """

@@ -81,9 +81,9 @@ class TaskWithSearch(TaskEntry):
 
     @property
     def whole_search_seconds(self) -> float:
-        """Seconds of search that the page asks for.
+        """Seconds of search that the page requires.
 
-        A worker who leaves when the button lights is never excluded for a short search.
+        A worker who leaves as soon as the button lights is never excluded for a short search.
         """
         return max(self.search_seconds, self.min_search_seconds)
 
@@ -106,7 +106,7 @@ class JudgingTask(TaskEntry):
 
     @property
     def pairs_file(self) -> str | None:
-        """File of the pairs to judge, None for those of all systems.
+        """File of the pairs to judge, or None for the pairs of all systems.
 
         The path is relative to the study file.
         """
@@ -122,7 +122,7 @@ class JudgingTask(TaskEntry):
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return the most pairs that a worker judges, without repeats.
 
-        ``of_topics``: number of pairs of each topic.
+        ``of_topics`` has the number of pairs of each topic.
         """
 
     @abstractmethod
@@ -187,7 +187,7 @@ class ChosenTopicTask(JudgingTask):
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return the most pairs that a worker judges, without repeats.
 
-        ``of_topics``: number of pairs of each topic.
+        ``of_topics`` has the number of pairs of each topic.
         """
         return sum(self.pairs_and_repeats(pairs)[0] for pairs in self._most(of_topics))
 
@@ -223,14 +223,14 @@ class AssignedPairTask(JudgingTask):
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return the most pairs that a worker judges, without repeats.
 
-        ``of_topics``: number of pairs of each topic.
+        ``of_topics`` has the number of pairs of each topic.
         """
         return min(self.pairs_per_worker, sum(of_topics))
 
     def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return the number of pairs that a worker judges once more.
+        """Return the number of pairs that a worker judges a second time.
 
-        They are among those before the last, with which they come.
+        Repeats come with the last pairs, and are drawn from those before.
         """
         return min(self.validation_pairs, max(0, self.pairs_of_a_worker(of_topics) - 1))
 
@@ -257,7 +257,7 @@ class FollowedTask(TaskEntry):
 class Question(StudyFileModel):
     """Question to workers.
 
-    ``options`` of single and multiple, ``screen_out`` those of them that end the worker's part.
+    ``options`` are those of single and multiple; ``screen_out`` are those that end the worker's part.
     """
 
     id: Name
@@ -438,7 +438,7 @@ class StudyEntry(StudyFileModel):
     def first_lease(self) -> timedelta:
         """Time for which a slot is held before the first answer.
 
-        It is the search and a while, whatever activity there is.
+        It is the search and a margin, whatever the activity.
         """
         searches = [
             task.whole_search_seconds

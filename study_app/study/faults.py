@@ -167,7 +167,7 @@ def _cures(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> Mapping
 def _shown(value: Any) -> str:
     """Return a value for a message.
 
-    Of a mapping or list only its kind is named, since aliases can make it endless.
+    A mapping or list is named by its type only, since aliases can make it endless.
     """
     if isinstance(value, dict | list):
         return "a group of keys" if isinstance(value, dict) else "a list"

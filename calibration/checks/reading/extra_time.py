@@ -1,6 +1,6 @@
 """Do some people pause in, or skim, a share of their reads that others do not?
 
-As with the page in the background.
+An example is a page left open in the background.
 
 The law of `calibration.models.reading.mixture` has pauses and skimmed reads, as often of everybody: who pauses in half of the reads looks like
 a slow reader. Beside it stands a class, a share pi of the workers, of whose reads a share q took exp(m) times as long as reading does,
@@ -43,7 +43,7 @@ MIN_READS = 5
 _HOPELESS = 3.0
 """Smallest gain of a class that is refitted with the readers' law free.
 
-Twice the gain in log-likelihood with the readers' law as it is; less is no news.
+It is twice the gain in log-likelihood with the readers' law unchanged; less is negligible.
 """
 _START = (logit(0.2), logit(0.5), math.log(5.0), math.log(0.5))
 """Start of logit pi, logit q, m (or -m) and log d."""
@@ -115,7 +115,8 @@ def _laws(share_class: OwnShare, workers: int, explains: Explains) -> dict[str, 
 def own_share(data: TimedReads) -> OwnShare | None:
     """Fit the likelier class, of pauses or of skimmed reads, or return None.
 
-    None where readers alone have no maximum, or next to no reads are of the class, or it explains nothing.
+    The result is None where readers alone have no maximum, hardly any reads are of the class, or it explains
+    nothing.
     """
     some = _thinned(data)
     _, _, top = reading_sample(some)
@@ -151,7 +152,7 @@ def _thinned(data: TimedReads) -> TimedReads:
 class _Crowd:
     """Likelihood of readers, some of whom pause in, or skim, a share of their reads.
 
-    Its nodes are those of readers alone, and those that a worker's fastest third of the reads would have.
+    Its nodes are those of readers alone, and those from each worker's fastest third of the reads.
     """
 
     def __init__(self, data: TimedReads, top: MixtureMaximum) -> None:
@@ -235,7 +236,7 @@ class _Crowd:
     def _laws(self, p: Floats) -> list[Any]:
         """Return the readers' law of each block's reads, with z and prior of its nodes.
 
-        They are kept while p stays.
+        They are cached while p is unchanged.
         """
         if self._at[0] != p.tobytes():
             law, sigma, laws = ReadLaw(p), math.exp(p[1]), []

@@ -254,7 +254,7 @@ def _head(number: int, task: "TaskEstimate") -> str:
 def _exact(amount: float) -> str:
     """Format money with as many decimals as it has, two at least.
 
-    So sums add up.
+    Printed amounts then add up.
     """
     return f"{amount:.2f}" if math.isclose(amount, round(amount, 2)) else f"{amount:.4f}".rstrip("0")
 

@@ -125,7 +125,7 @@ def _title(ranking: Ranking, task: str, rows: pd.DataFrame) -> str:
 def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
     """Return the systems that may be the best, with the win rate of a sole one.
 
-    Where people or topics are too few, that is returned.
+    With too few people or topics it returns that remark.
     """
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}"

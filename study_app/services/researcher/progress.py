@@ -52,7 +52,7 @@ CHECKS = {
 }
 """Name in words, and condition of failure, of each quality check.
 
-By its name in table workers.
+Keys are the checks' names in table workers.
 """
 
 
@@ -112,7 +112,7 @@ def check_rates(workers: Collection[CareChecks], checks: Collection[str] = CHECK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryProgress:
-    """Slots of a topic: done, held now (live), and free (None without a limit).
+    """Slots of a topic: done, live, and free (None without a limit).
 
     Where pairs or intents are leased one by one, they are counted together.
     """

@@ -107,7 +107,7 @@ def closed_units(task: CachedTask) -> set[int]:
 def has_open(session: Session, task: CachedTask, *, held: Sequence[SlotRow], now: datetime) -> bool:
     """Return whether a task has something open that is not in ``held``.
 
-    The topic of the held slots is checked first, as the smaller question.
+    The topics of the held slots are checked first, as the cheaper query.
     """
     if not task.kind.has_units:
         return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))

@@ -1,6 +1,6 @@
 """Slots of workers: assignment, random content, leases and their renewal.
 
-What a slot will show is drawn from the study's seed, and stored before it is shown.
+A slot's content is drawn from the study's seed, and stored before it is displayed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ _LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_upda
 PAIRS_AT_ONCE = 4
 """Most pairs leased one by one that a worker gets at once.
 
-They share one count of taken slots.
+These pairs share one count of taken slots.
 """
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Shortest time between stored activities; a lease is many times as long."""
@@ -147,7 +147,7 @@ def _drawn_repeats(
 ) -> dict[int, PlannedShowing]:
     """Draw the earlier pairs that the last slot repeats.
 
-    Returns the repeat by the showing that is repeated. No pair is repeated twice.
+    It returns the repeat by the repeated showing; no pair is repeated twice.
     """
     if not entry.validation_pairs:
         return {}
@@ -241,7 +241,7 @@ def assignment_of(session: Session, worker: WorkerRow, task: CachedTask, *, now:
 def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopic]:
     """Return every query of a task in the order of the worker's list.
 
-    A query's number is its position in that list.
+    A query's number is its rank in that list.
     """
     rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"topics {task.number}")
     return [task.topics[index] for index in topic_order(len(task.topics), rng)]
@@ -252,7 +252,7 @@ def take_slot(
 ) -> bool:
     """Assign a query to the worker and draw its pages.
 
-    Returns False when another worker was faster.
+    It returns False when another worker was faster.
     """
     queue_for(session, task)
     own_slots = progress.slots[task.number]
@@ -339,7 +339,7 @@ def _next_units(
 ) -> list[tuple[int, int]]:
     """Choose the (topic, unit) that the worker gets now, among open units.
 
-    Each is the least done; of these one of the topic before it; of these by chance.
+    It prefers the units least done, then one of the preceding topic, then chance decides.
     """
     own_slots = progress.slots[task.number]
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
@@ -407,9 +407,9 @@ def _hold(
 
 
 def take_next(session: Session, progress: WorkerProgress, *, now: datetime) -> bool:
-    """Assign what comes next where the worker has no choice.
+    """Assign the next unit where the worker has no choice.
 
-    Returns whether something was assigned.
+    It returns whether something was assigned.
     """
     for task, state in zip(progress.plan.tasks, progress.state.tasks, strict=True):
         if state.awaits_introduction:

@@ -34,7 +34,7 @@ blueprint = Blueprint("limits", __name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitChange:
-    """A change that can be made: its effects as sentences, and what stores it.
+    """Possible change of a limit: its effects as sentences, and its form.
 
     ``action`` is the path of the form that makes it, ``fields`` are what that form sends.
     """
@@ -79,7 +79,7 @@ def limits(console_request: ConsoleRequest) -> Response:
 def _previewed_change(console_request: ConsoleRequest) -> LimitChange | None:
     """Return the change that the address names, if any.
 
-    That is ``?task=1&limit=5``, ``?close=ROW`` or ``?task=2&days=4``.
+    Addresses are ``?task=1&limit=5``, ``?close=ROW`` and ``?task=2&days=4``.
     """
     if "limit" in request.args:
         return _raise(console_request, request.args)
@@ -163,7 +163,7 @@ def _number(text: str, name: str) -> int:
 def planned_workers(study: CachedStudy) -> int | None:
     """Return the number of workers that fill the study; None without a limit.
 
-    It counts workers who are let in for any task, as `study_app.estimate` does.
+    It counts workers who are admitted to any task, as `study_app.estimate` does.
     """
     limits = [_planned_for(task) for task in study.tasks if task.opens_study]
     finite = [limit for limit in limits if limit is not None]
