@@ -89,7 +89,7 @@ def printable(text: str) -> str:
 def format_faults(faults: Sequence[Fault]) -> list[str]:
     """Format one line per fault, at most `MAX_FAULTS_SHOWN`, then the number left.
 
-    Of a file with very many at least how many.
+    The number is a lower bound for a file with very many faults.
     """
     lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
     if len(faults) > MAX_FAULTS_SHOWN:
@@ -142,7 +142,7 @@ class FaultLog:
 def raise_all(logs: Iterable[FaultLog]) -> None:
     """Raise `InputError` with every fault of several files, ordered by line.
 
-    Nothing is raised where there is none; file by file.
+    Faults are grouped by file; without faults it raises nothing.
     """
     faults = [fault for log in logs for fault in sorted(log.faults, key=lambda fault: fault.line or 0)]
     if faults:
@@ -161,7 +161,7 @@ def input_fault(
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """Pattern of text that a spreadsheet reads as a formula.
 
-In Japan also in full width.
+It includes the full-width forms that Japanese spreadsheets accept.
 """
 
 _FORMULA_AHEAD = r'(?=[\s"]*[=+\-@＝＋－＠])'
@@ -173,16 +173,16 @@ LATER_FORMULA = re.compile(r"([;|\t\r\n\v\f\x85\u2028\u2029])" + _FORMULA_AHEAD)
 def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known name most like ``name``, or None where none is close.
 
-    By `difflib`'s ratio, 1 for equal names.
+    Closeness is `difflib`'s ratio, 1 for equal names.
     """
     matches = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 
 def pluralise(number: int, singular: str, plural: str | None = None) -> str:
-    """Format a number with its noun: `1 query`, `8 queries`.
+    """Format a number with its noun, `1 query` or `8 queries`.
 
-    The plural of other words than in -s is given.
+    The caller gives any plural that does not end in -s.
     """
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 

@@ -1,6 +1,7 @@
 """Collections and runs behind a folder of tables, from study.json or by hand.
 
-Tables hold what fits need. Most measures need more: the layers of summaries, the pushes of every day, ranked lists.
+Fits need tables alone. Most measures also need the layers of summaries, the pushes of every day, or ranked
+lists.
 """
 
 import hashlib
@@ -112,7 +113,7 @@ class TaskSources:
     def form(self) -> tuple[str, ...]:
         """Files that its kind of collection needs, in the most complete form.
 
-        Of several forms the one that least is missing of.
+        Of several forms it is the one with the fewest missing files.
         """
         forms = COLLECTIONS.get(self.kind, NO_FILES).forms
         return min(forms, key=lambda form: len(set(form) - set(self.collection)))

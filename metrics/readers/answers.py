@@ -31,7 +31,7 @@ BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
 """Separators of labels in brackets, in order.
 
-The first is for labels with commas.
+The first is for labels that contain commas.
 """
 RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
 MAX_RANGE_LABELS = 50
@@ -46,7 +46,7 @@ SENTENCE_END = re.compile(
 class Citation:
     """Source of an answer: label, title (may be empty), text, and address.
 
-    The label is what stands in brackets where it is cited.
+    Citations in the answer name the label in brackets.
 
     ``has_text`` False: nobody gave its text, and its id stands there.
     """
@@ -62,7 +62,7 @@ class Citation:
 class AnswerText:
     """Answer to one question, with its line and its citations.
 
-    ``citations`` is None where nothing is said of sources.
+    ``citations`` is None where the file has no sources.
 
     ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
 
@@ -105,7 +105,7 @@ def _is_mark(inside: str, labels: Collection[str]) -> bool:
 def labels_in(inside: str, labels: Collection[str]) -> tuple[str, ...]:
     """Return the labels in brackets, as in ``1``, ``1, 2``, ``1-3``, ``1, 3-5``.
 
-    Empty if no label is known; if at least one is, unknown ones of the list or range are returned too.
+    The result is empty if no label is known; if one is, unknown labels of the list or range are returned too.
     """
     for separator in SEPARATORS:
         parts = [inside.strip()] if inside.strip() in labels else separator.split(inside.strip())
@@ -126,9 +126,9 @@ def _range(part: str, labels: Collection[str]) -> Sequence[str]:
 
 
 def read_answers(path: str | Path) -> dict[str, AnswerText]:
-    """Read the answers of one system, by topic, in the order of the file.
+    """Read one system's answers by topic, in the order of the file.
 
-    Topics are as written. Faults of one kind are one, with their number.
+    Topic ids are kept as written. Faults of one kind are one, with their number.
 
     Raises
     ------
@@ -284,9 +284,9 @@ class TrackAnswer:
     run_id: str = ""
 
     def answer(self, line: int, log: FaultLog) -> AnswerText:
-        """Return the answer as one text, with a mark behind each sentence per source.
+        """Return the answer as one text, with markers of its sources after each sentence.
 
-        Sources are numbered as they are cited.
+        Sources are numbered in the order of their citation.
         """
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
@@ -372,7 +372,7 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
 def _turn(turn: Any, run_id: str) -> TrackAnswer | None:
     """Return the first response of a turn of a conversation.
 
-    Its sources stand at its end, since no sentence cites them.
+    Its sources follow the text, because no sentence cites them.
     """
     responses = turn.get("responses") if isinstance(turn, dict) else None
     if not isinstance(responses, list) or not responses or not is_id(turn.get("turn_id")):
@@ -406,7 +406,7 @@ def _run_id(*holders: Mapping[str, Any]) -> str:
 def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
     """Return the text of a sentence and its citations, or None for another form.
 
-    Citations are places, ids, or ids with how sure the system is.
+    Citations are indices, ids, or ids with the system's confidence.
     """
     if is_text(plain):
         return plain, []
@@ -421,7 +421,7 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
 def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
     """Return title and text of each source, by id.
 
-    A file gives them as objects, in a list or by their ids.
+    A file gives sources as a list of objects, or as an object by id.
     """
     if isinstance(given, dict):
         given = [
@@ -443,7 +443,7 @@ def has_members(
 ) -> bool:
     """Check the members of an object, and note each fault.
 
-    Those that are text must be text, and whole characters.
+    Text members must be text of whole characters.
 
     ``form`` says how to write an object where this is none.
     """

@@ -67,7 +67,7 @@ class RecognisedFile:
 class Unknown:
     """File that no study could use, with the reason.
 
-    What it is instead, or how far it is from what is known.
+    The reason is what it is instead, or how it differs from known forms.
     """
 
     path: Path
@@ -77,7 +77,7 @@ class Unknown:
 def files_in(places: Sequence[Path]) -> list[Path]:
     """Return the files among ``places`` and in their folders, in order.
 
-    Hidden ones and YAML are passed over.
+    Hidden files and YAML are skipped.
     """
     files: dict[Path, None] = {}
     for place in places:
@@ -92,7 +92,7 @@ def files_in(places: Sequence[Path]) -> list[Path]:
 def split_pictures(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Return the pictures among files, by their first bytes, and the others.
 
-    `MAX_FILES` at most.
+    It reads `MAX_FILES` at most.
     """
     pictures = [path for path in paths if _is_picture(path)]
     known = frozenset(pictures)
@@ -265,7 +265,7 @@ def _of_table(path: Path, text: str) -> RecognisedFile | Unknown:
 def _are_winners(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the last of four or five fields is one of the two systems.
 
-    Now the one, now the other.
+    Both systems must win somewhere.
     """
     firsts = {
         row[-1] == row[1] for row in rows if len(row) in {4, 5} and row[1] != row[2] and row[-1] in row[1:3]

@@ -36,7 +36,7 @@ class ParameterOrigin(StrEnum):
 class VariantRole(StrEnum):
     """Reason why a measure is reported.
 
-    A named one is there because the study or the command asks for it.
+    A named measure is one that the study or the command asks for.
     """
 
     DEFAULT = "default"

@@ -1,7 +1,4 @@
-"""Ballots of a collection, shared by the checks of intents.
-
-And who may have filled them in.
-"""
+"""Ballots of a collection, and classes of people, shared by the checks of intents."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -10,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.models.intents import IntentBallots, normalised, rates_prior
+from calibration.models.intents import IntentBallots, normalised
 from metrics.arrays import Bools, Indices
 
 Ballots: TypeAlias = Sequence[tuple[Indices, Bools]]
@@ -21,12 +18,6 @@ Ballots: TypeAlias = Sequence[tuple[Indices, Bools]]
 def ballots_of(data: IntentBallots) -> Ballots:
     """Return the ballots of each topic."""
     return list(_ballots(data.votes, data.counts, data.voters))
-
-
-@lru_cache(maxsize=2)
-def typical_prior(data: IntentBallots) -> tuple[float, float]:
-    """Return the a and b of all rates."""
-    return rates_prior(*(data.counts[name].to_numpy(np.float64) for name in ("votes", "voters"))).typical
 
 
 def _ballots(
@@ -45,7 +36,7 @@ def _ballots(
 def largest_change(fewer: pd.DataFrame, more: pd.DataFrame) -> str:
     """Return a clause on the largest change of a probability between two counts.
 
-    `intent I of T, 0.5 instead of 0.4`.
+    For example: `intent I of T, 0.5 instead of 0.4`.
     """
     both = fewer.merge(more, on=["topic", "intent"], suffixes=("", "_all"))
     code = pd.factorize(both["topic"])[0]

@@ -12,7 +12,6 @@ from calibration.models.intents import (
     MIN_INTENTS,
     IntentBallots,
     IntentFit,
-    beta_posterior,
     beta_posteriors,
     mid_probabilities,
 )
@@ -21,14 +20,14 @@ STUDIES = 299
 
 
 def check_one_beta(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Test whether the rates of the collection come from one Beta law.
+    """Test whether the rates of the collection are from one Beta law.
 
-    Against simulated votes.
+    The law of the statistic comes from simulated votes.
     """
     if len(fit.votes) < MIN_INTENTS:
         return None
     rng = np.random.default_rng(1)
-    a, b = beta_posterior(fit.votes, fit.voters).typical
+    a, b = data.prior.typical
     distance = anderson_darling(mid_probabilities(fit.votes, fit.voters, a, b))
     asked = fit.voters.astype(np.int64)
     studies = [rng.binomial(asked, rng.beta(a, b, len(asked))).astype(np.float64) for _ in range(STUDIES)]

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_laws
-from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
+from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change
 from calibration.checks.intents.breadth import NUMBERS, breadth
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import (
@@ -105,9 +105,9 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
 def random_tickers(data: IntentBallots) -> tuple[float, CarelessClass | None]:
     """Return p of no random tickers, and their class, or None.
 
-    None where they are no minority, or people are too few.
+    The result is None where they are no minority, or people are too few.
     """
-    logliks = partial(_logliks, ballots_of(data), prior=typical_prior(data))
+    logliks = partial(_logliks, ballots_of(data), prior=data.prior.typical)
     if len(data.voters) < MIN_PEOPLE:
         return 1.0, None
     table = logliks(np.ones(len(data.voters)))
@@ -123,7 +123,7 @@ def largest_random_share(data: IntentBallots) -> float:
     ballots, ticks = ballots_of(data), np.zeros(len(data.voters))
     for who, ticked in ballots:
         ticks[who] += ticked.sum(axis=1)
-    return share_left_open(_logliks(ballots, np.ones(len(ticks)), typical_prior(data)), ticks, NEARLY)
+    return share_left_open(_logliks(ballots, np.ones(len(ticks)), data.prior.typical), ticks, NEARLY)
 
 
 def _class(table: Floats) -> CarelessClass:

@@ -78,7 +78,7 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> ShapeTest | N
     if square == 0:
         return None
     nu = mean**2 / square
-    clusters = min([counts.workers, *(int(labels.max()) + 1 for labels in counts.shared_ways)])
+    clusters = min([counts.workers, *(way.alone.workers for way in counts.shared_ways.values())])
     statistic = float(ratio / mean)
     p_value = float(fdtrc(nu, nu * (clusters - 1), statistic))
     return ShapeTest(statistic=statistic, p_value=p_value)
@@ -103,7 +103,7 @@ class _Curve(NamedTuple):
 def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
     """Return the group of each level, (k,), from 0.
 
-    Neighbours with few expected answers share one.
+    Neighbours with few expected answers share a group.
     """
     p = curve.chances(counts)
     group = np.zeros(len(p), dtype=np.intp)
@@ -147,11 +147,8 @@ def _residual_covariance(curve: _Curve, counts: LatenessCounts, group: Ints) -> 
 
     cov = cluster_covariance(residuals(counts))
     crossed = np.zeros_like(cov)
-    for labels in counts.shared_ways:
-        cov_labels, cov_both = (
-            cluster_covariance(residuals(clustered))
-            for clustered in (counts.by(labels), counts.by(counts.worker_of_cells, labels))
-        )
+    for way in counts.shared_ways.values():
+        cov_labels, cov_both = (cluster_covariance(residuals(clustered)) for clustered in way)
         added = without_negative(cov_labels - cov_both - crossed)
         cov, crossed = cov + added, crossed + added
     return np.asarray(cov)

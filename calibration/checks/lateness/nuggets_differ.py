@@ -1,6 +1,6 @@
 """Do nuggets differ in how often they are of use?
 
-Whoever is asked and however late they come.
+The test conditions on the person and the lateness.
 
 With r_uj the sum of (y - p) / (1 - p) over the answers y of worker u on nugget j, p the share of useful updates at their lateness
 (what a nugget's own p0 moves, per unit), and workers independent of each other,
@@ -38,15 +38,15 @@ def check_nuggets(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
 def nugget_test(counts: LatenessCounts) -> float | None:
     """Return p of the hypothesis that nuggets are alike, or None.
 
-    None where no nugget was asked of two workers, or all answers agree.
+    It is None where no nugget was asked of two workers, or all answers agree.
     """
     counts = thinned(counts)
-    cells, by_nugget = counts.cells, counts.by_nugget
-    if cells is None or by_nugget is None:
+    cells, way = counts.cells, counts.shared_ways.get("nugget")
+    if cells is None or way is None:
         return None
     share = counts.total_useful / counts.total_asked
     weight = 1 / (1 - counts.total_useful / (counts.total_asked + 1))
-    residual = np.zeros((counts.workers, by_nugget.workers))
+    residual = np.zeros((counts.workers, way.alone.workers))
     residual[cells.worker, cells.nugget] = (cells.useful - cells.asked * share) @ weight
     together = residual @ residual.T
     np.fill_diagonal(together, 0.0)
@@ -54,7 +54,7 @@ def nugget_test(counts: LatenessCounts) -> float | None:
     if deviation == 0:
         return None
     own = (residual**2).sum(axis=0)
-    fitted = share * (1 - share) * weight**2 @ ((by_nugget.asked**2).sum(axis=0) / counts.total_asked)
+    fitted = share * (1 - share) * weight**2 @ ((way.alone.asked**2).sum(axis=0) / counts.total_asked)
     effective = own.sum() ** 2 / (own**2).sum()
     value = effective + np.sqrt(2 * effective) * (together.sum() + fitted) / deviation
     return float(chdtrc(effective, value))

@@ -1,9 +1,11 @@
 """Answers about late updates, counted by worker, nugget, topic and lateness.
 
-They say whether the update was still of use; nobody has a name in them.
+They say whether the update was still of use; codes replace all names.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,7 +32,14 @@ class AnswerCells:
     useful: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SharedWay(NamedTuple):
+    """Answers regrouped by nuggets (or topics), and by couples of one and a worker."""
+
+    alone: "LatenessCounts"
+    by_worker: "LatenessCounts"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LatenessCounts:
     """Answers by worker and level of lateness.
 
@@ -79,50 +88,27 @@ class LatenessCounts:
 
         Cells that share all their indices in ``ways`` are one cluster.
         """
-        cells = self._cells()
+        cells = self.cells
+        if cells is None:
+            raise ValueError("these answers have no cells")
         _, cluster = np.unique(np.column_stack(ways), axis=0, return_inverse=True)
         question_counts, useful = (np.zeros((int(cluster.max()) + 1, len(self.level))) for _ in range(2))
         np.add.at(question_counts, cluster.ravel(), cells.asked)
         np.add.at(useful, cluster.ravel(), cells.useful)
         return LatenessCounts(level=self.level, asked=question_counts, useful=useful)
 
-    @property
-    def worker_of_cells(self) -> Ints:
-        """Worker of each cell, (c,)."""
-        return self._cells().worker
+    @cached_property
+    def shared_ways(self) -> dict[str, SharedWay]:
+        """The answers by `nugget` and by `topic`, where workers share them.
 
-    @property
-    def topic_of_cells(self) -> Ints:
-        """Topic of each cell, (c,)."""
-        return self._cells().topic
-
-    @property
-    def shared_ways(self) -> tuple[Ints, ...]:
-        """Nugget and topic of each cell, (c,) each, where workers share them.
-
-        Those of which there are several, some asked of two workers.
+        A way needs several clusters, one of them asked of two workers.
         """
         if self.cells is None:
-            return ()
-        return tuple(way for way in (self.cells.nugget, self.cells.topic) if self._shares(way))
-
-    @property
-    def by_nugget(self) -> "LatenessCounts | None":
-        """Answers regrouped by nugget; None where no two workers share a nugget."""
-        cells = self.cells
-        return None if cells is None or not self._shares(cells.nugget) else self.by(cells.nugget)
-
-    def _shares(self, way: Ints) -> bool:
-        """Return whether there are several clusters, one of them asked of two workers."""
-        cells = self._cells()
-        couples = len(np.unique(np.column_stack([cells.worker, way]), axis=0))
-        clusters = int(way.max()) + 1
-        return 1 < clusters < couples
-
-    def _cells(self) -> AnswerCells:
-        if self.cells is None:
-            raise ValueError("these answers have no cells")
-        return self.cells
+            return {}
+        worker = self.cells.worker
+        clusters = {"nugget": self.cells.nugget, "topic": self.cells.topic}
+        ways = {name: SharedWay(self.by(way), self.by(worker, way)) for name, way in clusters.items()}
+        return {name: way for name, way in ways.items() if 1 < way.alone.workers < way.by_worker.workers}
 
     def weighted(self, weight: Floats) -> "LatenessCounts":
         """Return the answers with each worker's counted ``weight`` times, (w,)."""
@@ -180,7 +166,7 @@ def counted(
 ) -> LatenessCounts:
     """Count answers by worker, nugget, topic and level; (n,) codes each.
 
-    Numbers count from 0.
+    Codes count from 0.
 
     Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
     """

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from calibration.models.reading.rows import TimedReads
-from metrics.arrays import Floats, Indices
+from metrics.arrays import Bools, Floats, Indices
 
 MEDIAN_VARIANCE = math.pi / 2
 MAD_TO_SD = 1.4826
@@ -82,7 +82,7 @@ def fit_medians(data: TimedReads) -> MedianFit:
 def worker_medians(data: TimedReads) -> Floats:
     """Return each worker's median log speed by Kaplan and Meier, or nan.
 
-    nan where the curve does not come down to a half.
+    It is nan where the curve does not fall to a half.
 
     The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so
     times at risk run from the fastest read to the slowest. Where exactly half is left between two reads the
@@ -93,9 +93,12 @@ def worker_medians(data: TimedReads) -> Floats:
     (workers,) ndarray of float
     """
     reads = np.bincount(data.worker)
-    if not data.cut.any() and len(reads) * reads.max(initial=0) < _MUCH_ALIKE * len(data.worker):
+    are_alike = len(reads) * reads.max(initial=0) < _MUCH_ALIKE * len(data.worker)
+    if are_alike and not data.cut.any():
         return _middles(data.log_speed, reads)
-    order = np.lexsort((data.cut, -data.log_speed, data.worker))
+    order = (
+        _order_in_table(data, reads) if are_alike else np.lexsort((data.cut, -data.log_speed, data.worker))
+    )
     worker, x, event = data.worker[order], data.log_speed[order], ~data.cut[order]
     begins = np.searchsorted(worker, np.arange(data.n_workers + 1))
     at_risk = begins[worker + 1] - np.arange(len(x))
@@ -110,15 +113,25 @@ def worker_medians(data: TimedReads) -> Floats:
 
 
 def _middles(log_speed: Floats, reads: Indices) -> Floats:
-    """Return medians of complete reads, from a sorted table of workers.
-
-    It has a row for each worker and is sorted at once.
-    """
-    table = np.full((len(reads), int(reads.max())), np.inf)
-    table[np.arange(table.shape[1]) < reads[:, None]] = log_speed
+    """Return each worker's median of complete reads."""
+    table = _table(log_speed, reads)
     table.sort(axis=1)
     row = np.arange(len(reads))
     return np.asarray((table[row, (reads - 1) // 2] + table[row, reads // 2]) / 2)
+
+
+def _order_in_table(data: TimedReads, reads: Indices) -> Indices:
+    """Return the order by worker, speed (fastest first) and cut."""
+    order = np.lexsort((_table(data.cut, reads), _table(-data.log_speed, reads)), axis=1)
+    order += (np.cumsum(reads) - reads)[:, None]
+    return order[np.arange(order.shape[1]) < reads[:, None]]
+
+
+def _table(values: Floats | Bools, reads: Indices) -> Floats:
+    """Return a row for each worker, filled up with infinity."""
+    table = np.full((len(reads), int(reads.max())), np.inf)
+    table[np.arange(table.shape[1]) < reads[:, None]] = values
+    return table
 
 
 def _first_per_worker(

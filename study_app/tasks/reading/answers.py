@@ -1,6 +1,6 @@
 """Content of a task with answers: CommonMark texts as safe blocks, with sources.
 
-Each block has safe HTML, its words as read, and the sources that it cites.
+Each block has safe HTML, its words in reading order, and the sources that it cites.
 
 HTML in a text is displayed as text. No link leaves the page and nothing is fetched: a link becomes its words followed by the address, an
 image its description. ``[LABEL]`` of a known source becomes a mark that links to the source on the page; so does each part of ``[1, 2]``,
@@ -47,12 +47,12 @@ LIKE_A_MARK = re.compile(
 )
 """Text that readers may take for a mark: short brackets with a digit.
 
-Any brackets around a few characters.
+It is any brackets around a few characters.
 """
 MAYBE_A_MARK = re.compile(r"\((\d{1,3})\)|(?<!\w)([¹²³⁰⁴-⁹]{1,3})")
 """Number that readers may take for a mark if a source has that label.
 
-Else it is a count or a power.
+Otherwise it is a count or a power.
 """
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
 HEADINGS = ("h3", "h4", "h5", "h6")
@@ -99,7 +99,7 @@ def brackets(text: str) -> list[str]:
 def words_of(html: str) -> str:
     """Return the words of HTML, separated by single spaces.
 
-    White space, and each character that no page can show, separates words.
+    White space, and each character that no page can display, separates words.
     """
     return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
@@ -280,7 +280,7 @@ def _missing(answer: AnswerText) -> list[str]:
 def _lookalikes(answer: AnswerText) -> list[str]:
     """Return texts that readers may take for marks of sources, each once, as written.
 
-    In an answer without citations: numbers in brackets, alone or in lists and ranges.
+    In an answer without citations they are numbers in brackets, alone or in lists and ranges.
     """
     if answer.citations is None:
         return [f"[{inside}]" for inside in dict.fromkeys(brackets(answer.text)) if _is_numbers(inside)]

@@ -93,4 +93,4 @@ def test_a_measure_asked_for_by_name_needs_its_file(folder):
     )
     nuggets = f"--collection=nuggets={folder / 'nuggets.jsonl'}"
     _, agreement = agree(folder, nuggets, "--measure", "NuggetsWeighted(strict=True)")
-    assert agreement["nuggets-weighted(strict=True)"] == 0
+    assert agreement["NuggetsWeighted(strict=True)"] == 0

@@ -10,7 +10,8 @@ from calibration.checks.intents.breadth import breadth
 from calibration.checks.intents.random_ticks import largest_random_share, random_tickers
 from calibration.checks.registry import run_checks
 from calibration.inference.heterogeneity import POWERS, share_left_open
-from calibration.models.intents import IntentBallots, IntentFit, fit_intents, fit_intents_to
+from calibration.models import intents
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents, fit_intents_to, rates_prior
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
@@ -214,3 +215,17 @@ def test_where_nobody_ticks_every_intent_is_as_likely():
 
     assert [entry.estimate for entry in entries["Q0"].values()] == pytest.approx([0.25] * 4)
     assert all(0 <= e.interval[0] <= 0.25 <= e.interval[1] <= 1 for e in entries["Q0"].values())
+
+
+def test_the_prior_of_votes_is_found_once_for_a_fit_and_its_checks(monkeypatch):
+    """Thirty-one checks of breadth would otherwise find it anew."""
+    votes = ballots(1)
+    calls = []
+    monkeypatch.setattr(intents, "rates_prior", lambda *args: calls.append(1) or rates_prior(*args))
+    data = IntentBallots(votes=votes)
+
+    fit_intents_to(data, rng=np.random.default_rng(1))
+    breadth(data)
+    random_tickers(data)
+
+    assert len(calls) == 1

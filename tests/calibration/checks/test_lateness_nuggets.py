@@ -40,7 +40,7 @@ def warnings_of(fit: LatenessFit) -> set[str]:
 
 def test_intervals_allow_for_nuggets_that_are_late_together(seeds):
     """Nuggets are drawn as workers are: with workers alone 15 nuggets leave L out in a quarter of the studies, p0 in half."""
-    fits = [fit_lateness(late_by_nugget(seed)) for seed in seeds(100)]
+    fits = [fit_lateness(late_by_nugget(seed)) for seed in seeds(100, least=50)]
     ends = [fit.conf_int() for fit in fits]
 
     assert np.mean([one[DECAY][0] <= 0.5 <= one[DECAY][1] for one in ends]) >= 0.88
@@ -63,7 +63,7 @@ def test_a_nugget_for_each_answer_is_no_cluster():
     counts = drawn(1)
     answers = simulate_lateness(LatenessRaters(decay=0.5), np.random.default_rng([1, 12]))
 
-    assert lateness_counts(answers).by_nugget is None
+    assert "nugget" not in lateness_counts(answers).shared_ways
     assert fit_lateness(answers).conf_int() == fit_lateness_counts(counts).conf_int()
     assert nugget_test(counts) is None
 
@@ -73,7 +73,6 @@ def test_few_nuggets_are_named():
     few, one = drawn(1, nuggets=9), drawn(1, nuggets=1)
 
     assert "few_nuggets" in warnings_of(fit_lateness_counts(few))
-    assert (fit_lateness_counts(few).uncertainty["sandwich"].df <= 8).all()
     assert "one_nugget" in warnings_of(fit_lateness_counts(one))
     assert fit_lateness_counts(one).uncertainty["sandwich"].df.tolist() == [49, 49]
 
@@ -85,7 +84,7 @@ def test_nuggets_of_two_events_are_two_nuggets():
     counts = lateness_counts(both)
 
     assert (counts.nuggets, counts.topics) == (30, 2)
-    assert counts.by_nugget.total_asked.sum() == len(answers)
+    assert counts.shared_ways["nugget"].alone.total_asked.sum() == len(answers)
 
 
 @pytest.mark.parametrize("p0", [0.8, 1.0])
@@ -96,7 +95,7 @@ def test_counts_by_nugget_hold_the_same_answers(p0):
 
     for of in (counts, some):
         cells = of.cells
-        for other in (of.by_nugget, of.by(cells.worker, cells.nugget), of.by(cells.topic)):
+        for other in (*of.shared_ways["nugget"], of.by(cells.topic)):
             assert other.total_asked.tolist() == of.total_asked.tolist()
             assert other.total_useful.tolist() == of.total_useful.tolist()
 

@@ -114,3 +114,16 @@ def test_weights_are_repeats():
     weighted = normal_population(y, variances, np.array([2.0, 0.0, 1.0]))
     repeated = normal_population(y[[0, 0, 2]], variances[[0, 0, 2]])
     assert weighted[:2] == pytest.approx(repeated[:2], rel=1e-4)
+
+
+def test_reads_of_each_worker_are_ordered_as_all_at_once():
+    """Interrupted reads and equal speeds have their place, whether a table of workers holds the reads or is too wide."""
+    rng = np.random.default_rng(1)
+    for longest in (9, 900):
+        worker = np.repeat(np.arange(40), [*rng.integers(1, 9, 39), longest])
+        speed, cut = rng.integers(0, 4, len(worker)) / 2, rng.random(len(worker)) < 0.3
+        reads = TimedReads(worker=worker, log_speed=speed, cut=cut, log_length=speed, item=worker)
+
+        apart = [worker_medians(reads.of(worker == one))[0] for one in range(40)]
+
+        np.testing.assert_allclose(worker_medians(reads), apart, rtol=1e-12)
