@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from calibration.fit.user_model_fit import UserModelFit, fit_user_model
 from calibration.judges.assist import verdicts_by
 from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.rank.folder import Ranking
-from calibration.rank.ranking import LEVEL, rank_systems
+from calibration.rank.ranking import LEVEL, rank_by_judge, rank_systems
 from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
@@ -39,13 +39,13 @@ from study_app.report.drawing.style import read_look
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
 """Folder of tables, or frames by table name.
 
-Columns are those of docs/tables.md, types those of `pandas.read_csv`.
+docs/tables.md has the columns; `pandas.read_csv` gives the types.
 """
 
 Model: TypeAlias = UserModelFit | UserModel | str | Path
-"""Result of `fit`, its ``model``, or a written user-model file.
+"""Result of `fit`, its ``model``, or a user-model file.
 
-Written by `write_user_model` or `prefcal fit`.
+`write_user_model` and `prefcal fit` write such files.
 """
 
 
@@ -236,6 +236,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     *,
     task: str | None = None,
     within: Literal["topic"] | None = None,
+    raters: str | None = None,
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
@@ -254,6 +255,9 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         Only this task.
     within : 'topic', optional
         Rank the systems or items of each topic for itself: topics are fixed, and intervals are over people, four or more.
+    raters : str, optional
+        Rank by the verdicts of this judge, a worker of kind model, in place of people's answers; ``raters`` of the result says so, and it cannot be
+        written with `write_ranking`.
     level : float
         Of every interval, and of all ranks of a task, or of a topic, at once.
     exclude : bool
@@ -296,7 +300,13 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     {('lists', 'A'): 0.67, ('lists', 'B'): 0.33}
     """
     _check_level(level)
-    folder, (people, verdicts) = _folder(tables), _split(tables)
+    folder = _folder(tables)
+    place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
+    people, verdicts = _split(tables)
+    if raters is not None:
+        if within is not None or assist is not None:
+            raise input_fault("raters goes neither with within nor with assist", cure="leave one of them out")
+        return rank_by_judge(verdicts, raters, task=task, level=level, place=place)
     return rank_systems(
         people,
         task=task,
@@ -307,14 +317,65 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         same_answers=_same_answers(same_answers),
         study=None if folder is None else read_study(folder),
         assist=None if assist is None else verdicts_by(assist, verdicts),
-        place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
+        place=place,
     )
+
+
+def judge_requests(
+    study: str | Path,
+    *,
+    tables: FolderOrFrames | None = None,
+    orders: Literal["both", "one"] = "both",
+    samples: int = 1,
+    prompt: str | Path | None = None,
+) -> list[dict[str, Any]]:
+    """Return what a judge that is no person is asked about the pairs of a study.
+
+    Parameters
+    ----------
+    study : str or Path
+        A study file.
+    tables : str, Path, or mapping of str to DataFrame, optional
+        Only the pairs that people judged in these tables.
+    orders : {'both', 'one'}
+        Each pair in both orders of its sides, or in one that is drawn by lot.
+    samples : int
+        How often each of these is asked.
+    prompt : str or Path, optional
+        A prompt file of your own; prefcal's of the kind of task and its language by default.
+
+    Returns
+    -------
+    list of dict
+        As the lines of `prefcal judge requests`: id, task, topic, pair, order, sample, messages, choices, prompt_sha256, study_sha256.
+        ``messages`` is what clients of chat completions take; an answer is a line with ``id`` and ``choice`` or ``text``.
+
+    Raises
+    ------
+    InputError
+        If the study, the tables or the prompt have a fault, or no pair is left.
+
+    Examples
+    --------
+    >>> import prefcal
+    >>> requests = prefcal.judge_requests("examples/answers/study.yaml")  # doctest: +SKIP
+    >>> requests[0]["choices"]  # doctest: +SKIP
+    ['A', 'B', 'equally_good', 'equally_bad']
+    """
+    from study_app.estimate.content import read_whole_study  # noqa: PLC0415 - like the next, not needed by other steps
+    from study_app.judges.requests import judged_couples, make_requests  # noqa: PLC0415 - pages come with it
+
+    judged = None if tables is None else judged_couples(_checked(tables))
+    requests = make_requests(
+        read_whole_study(study), judged=judged, orders=orders, samples=samples, prompt=prompt
+    )
+    return list(requests)
 
 
 def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
     """Draw all tables of a study whose truth is known.
 
-    To see what a study of its size could find.
+    The tables show what a study of its size could find.
 
     Parameters
     ----------
@@ -473,6 +534,6 @@ def _user_model(model: Model) -> UserModel:
 def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
     """Return whether a model may have been fitted to these tables.
 
-    Frames and models of frames have no hash to compare.
+    Frames, and models fitted to frames, have no hash to compare.
     """
     return folder is None or model.tables_sha256 in {tables_sha256(folder), None}

@@ -35,7 +35,8 @@ def test_every_command_prints_what_is_shown(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "survey.csv").write_text(shown("csv", 0))
     (tmp_path / "log.csv").write_text(shown("csv", 1))
-    (tmp_path / "scores.csv").write_text(shown("csv", 2))
+    (tmp_path / "verdicts.csv").write_text(shown("csv", 2))
+    (tmp_path / "scores.csv").write_text(shown("csv", 3))
     (tmp_path / "winners.txt").write_text(shown("none", 0))
 
     assert sessions()
@@ -58,6 +59,7 @@ def test_it_names_every_option_and_choice():
     """What is missing here cannot be looked up anywhere but in --help."""
     commands = [cli.get_command(None, name) for name in ("import", "import-visits")]
     commands += [cli.get_command(None, "convert").get_command(None, name) for name in CONVERT]
+    commands.append(cli.get_command(None, "judge").get_command(None, "import"))
     options = {option for command in commands for parameter in command.params for option in parameter.opts}
 
     missing = {option for option in options if option.startswith("--") and option not in TEXT}

@@ -1,6 +1,6 @@
 """Agreement of measures with preferences, from a folder of tables.
 
-Of every measure, with the parameters that it has.
+Each measure is reported with every parameter value that it has.
 
 The systems of a task are scored by the measures of its kind, and by scores from elsewhere; `calibration.agree.task_agreement` compares the
 scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
@@ -77,7 +77,7 @@ from metrics.registry import Measure
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
 """Share of the spread of scores that rounding may lose, and smallest such score.
 
-Below that score nothing is lost.
+Below that score rounding loses nothing.
 """
 SCORES_MARK = "from scores"
 """Suffix of an external measure that has the name of the package's own."""
@@ -86,7 +86,7 @@ SCORES_MARK = "from scores"
 def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] = ()) -> Scorer:
     """Return the function that scores a task's systems, with external scores.
 
-    The measures of its kind, and scores from elsewhere.
+    It scores by the measures of the task's kind and by external scores.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _from_elsewhere(
 ) -> tuple[tuple[ScoredMeasure, ...], list[str]]:
     """Return the measures of --scores, and notes on those left out.
 
-    One that is called like one of the package's own says where it is from.
+    A measure named like one of the package's own also names its source.
     """
     if evidence.scores is None:
         return (), []
@@ -252,12 +252,13 @@ def agree(
     }
     measured = {task.task: scorers[task.task](task) for task in tasks}
     variants = {task: task_scores.variants for task, task_scores in measured.items() if task_scores.variants}
+    notes += _on_lengths(evidence)
     missing = [note for task_scores in measured.values() for note in task_scores.notes]
     notes += missing
     judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
     compared = [task for task in tasks if task.task in variants or len(judged[task.task])]
+    words = evidence.arguments
     if not compared:
-        words = evidence.arguments
         with_measures = any(task_kind(task.task, evidence) in KINDS for task in tasks)
         files = f"{words.files}, add table positions or push_cells (prefcal features), or " * with_measures
         raise input_fault(
@@ -265,7 +266,6 @@ def agree(
             cure=f"{files}give {words.scores}; {words.rank} says without any which system people prefer",
         )
     kinds = {task: task_kind(task, evidence) for task in variants}
-    words = evidence.arguments
     resolved_for_all(
         NamedComparisons(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added
     )
@@ -443,6 +443,22 @@ def _compared(
     )
 
 
+def _on_lengths(evidence: ScoreSources) -> list[str]:
+    """Return a note if lengths are of no use; refuse those of several metrics."""
+    if evidence.lengths is None:
+        return []
+    metrics = evidence.lengths["metric"].unique().tolist()
+    if len(metrics) > 1:
+        raise input_fault(
+            f"{len(metrics)} metrics ({join_names(metrics)}), and a side has one length",
+            path="lengths",
+            cure="keep the rows of one metric",
+        )
+    if evidence.verdicts is None or evidence.verdicts.empty:
+        return ["lengths are not used: no judge that is no person judged"]
+    return []
+
+
 def _verdicts(task: str, evidence: ScoreSources) -> pd.DataFrame:
     """Return the verdicts of judges on a task."""
     verdicts = evidence.verdicts
@@ -463,7 +479,7 @@ def _judges(
     media = evidence.tables.get("media")
     lengths = None
     if evidence.lengths is not None:
-        lengths = evidence.lengths.drop_duplicates(["topic", "run"]).set_index(["topic", "run"])["value"]
+        lengths = evidence.lengths.set_index(["topic", "run"])["value"]
     elif media is None or not (media["task"] == task.task).any():
         lengths = texts.lengths(judged_summaries(task))
     longer = None if lengths is None else length_differences(task, lengths)
@@ -479,7 +495,7 @@ def _judges(
 def _highest(rows: Sequence[Row]) -> str:
     """Return the measure of highest agreement by the leading convention.
 
-    Those fitted in sample are left out where there are others.
+    Measures fitted in sample are left out where there are others.
     """
     frame = pd.DataFrame(rows)
     leading = frame[frame["ties"] == leading_ties(frame)]

@@ -62,8 +62,8 @@ def least_width_ratio(correlation: float) -> float:
     return math.sqrt(1 - max(0.0, correlation) ** 2)
 
 
-def verdicts_by(judge: str, verdicts: Verdicts | None) -> Verdicts:
-    """Return the verdicts of one judge.
+def verdicts_by(judge: str, verdicts: Verdicts | None, *, path: str | None = None) -> Verdicts:
+    """Return the verdicts of one judge; ``path`` is named in the fault.
 
     Raises
     ------
@@ -72,8 +72,10 @@ def verdicts_by(judge: str, verdicts: Verdicts | None) -> Verdicts:
     """
     names = [] if verdicts is None else list(dict.fromkeys(verdicts["judge"]))
     if verdicts is None or judge not in names:
-        cure = f"name one of {join_names(names)}" if names else "add verdicts with prefcal judge import"
-        raise input_fault(f"no judge {judge!r} has verdicts in these tables", cure=cure)
+        cure = (
+            f"name one of {join_names(names)}" if names else "prefcal judge import puts judges beside people"
+        )
+        raise input_fault(f"no judge is called {judge!r}", path=path, cure=cure)
     return verdicts[verdicts["judge"] == judge]
 
 

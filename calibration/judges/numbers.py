@@ -1,6 +1,7 @@
 """Numbers of judges as rows of tables, and in words.
 
-`NUMBERS` are the columns of judge.csv, `TOPICS` those of judge_topics.csv, `PEOPLE` those of judge_people.csv; docs/judges.md says what each is.
+`NUMBERS` are the columns of judge.csv, `TOPICS` those of judge_topics.csv, `PEOPLE` those of
+judge_people.csv; docs/judges.md explains each.
 """
 
 import math

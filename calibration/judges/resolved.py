@@ -5,17 +5,13 @@ in both orders, make one verdict: a system's where all of them are for it, else 
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from metrics.arrays import Bools, Floats, Ints
 
-VOTE = MappingProxyType({"votes_a": 1.0, "votes_b": -1.0})
-"""What an answer for a side is worth; all others are ties."""
 CONTRADICTS, NO_ANSWER = "contradicts", "no_answer"
-DECIDED = tuple(VOTE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

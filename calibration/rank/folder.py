@@ -3,15 +3,17 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from calibration.judges.assist import WIN_RATES
+from calibration.rank.best import BestSystem
 from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
 from metrics.results import HasSummary, Overview
@@ -64,11 +66,15 @@ class Ranking(HasSummary):
         Task -> the sentence that people or topics are too few to say who is ahead; only tasks of which this holds.
     knows_workers : bool
         Whether it is known who judged. If not, intervals are over topics alone.
+    raters : str or None
+        The judge that is no person whose verdicts these are; None where people judged.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
     assisted : DataFrame
         Win rates, and differences of the best from the others, assisted by a judge that is no person; columns
         `calibration.judges.assist.WIN_RATES`, no row without such a judge.
+    best_systems : mapping of str to BestSystem
+        By task, as in ``too_few``: the best system where pairs were chosen to find it.
 
     Examples
     --------
@@ -95,8 +101,10 @@ class Ranking(HasSummary):
     notes: tuple[str, ...]
     too_few: Mapping[str, str] = field(default_factory=dict)
     knows_workers: bool = True
+    raters: str | None = None
     within: Literal["topic"] | None = None
     assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(WIN_RATES)))
+    best_systems: Mapping[str, BestSystem] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
@@ -114,6 +122,13 @@ class Ranking(HasSummary):
         if self.within is not None:
             return "people"
         return "topics and people" if self.knows_workers else "topics"
+
+    @property
+    def whose(self) -> str | None:
+        """The sentence that these are the verdicts of a judge; None where people judged."""
+        if self.raters is None:
+            return None
+        return f"By {self.raters} alone, a judge that is no person: this does not say what people prefer."
 
     def frame(self) -> pd.DataFrame:
         """Return the ranking by task, topic if each was ranked for itself, and system, the best first."""
@@ -226,7 +241,7 @@ def write_ranking(
     Raises
     ------
     InputError
-        If the folder or a file cannot be written.
+        If the folder or a file cannot be written, or the ranking is by a judge that is no person: reports are about people.
 
     Examples
     --------
@@ -250,6 +265,8 @@ def write_ranking(
     >>> sorted(path.name for path in folder.iterdir())
     ['duels.csv', 'rank.json', 'ranking.csv']
     """
+    if ranking.whose is not None:
+        raise input_fault(ranking.whose.removesuffix("."), cure="write a ranking by people; print this one")
     folder = Path(folder)
     check_folder_place(str(folder))
     folder.mkdir(parents=True, exist_ok=True)
@@ -267,6 +284,7 @@ def write_ranking(
         "too_few": dict(ranking.too_few),
         "knows_workers": ranking.knows_workers,
         "within": ranking.within,
+        "best_systems": {label: _finite(best) for label, best in ranking.best_systems.items()},
     }
     if ASSISTED not in texts:
         (folder / ASSISTED).unlink(missing_ok=True)
@@ -306,7 +324,16 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         knows_workers=bool(record.get("knows_workers", True)),
         within=within,
         **({"assisted": _frame(folder / ASSISTED, WIN_RATES)} if (folder / ASSISTED).exists() else {}),
+        best_systems={
+            label: BestSystem(**{**best, **{key: np.nan for key, value in best.items() if value is None}})
+            for label, best in record.get("best_systems", {}).items()
+        },
     )
+
+
+def _finite(best: BestSystem) -> dict[str, Any]:
+    """Return the fields for JSON, which has no NaN."""
+    return {key: None if value != value else value for key, value in asdict(best).items()}  # noqa: PLR0124 - NaN
 
 
 def _with_topic(columns: tuple[str, ...], within: str | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Judgments of one task as arrays, with win rates of systems and shares of couples.
+"""Judgments of one task as arrays, and win rates of systems.
 
 Win rates of systems and shares of couples come with what each judgment adds to their errors:
 
@@ -133,6 +133,7 @@ def tasks_judged(
     complete_only: bool = False,
     study: StudyRecord | None = None,
     by_topic: bool = False,
+    adaptive: bool = False,
 ) -> Iterator[JudgedSystems]:
     """Yield the judgments of every task that has one that counts, in alphabetical order.
 
@@ -148,6 +149,8 @@ def tasks_judged(
         study.json of the tables, which says of which tasks the sides were drawn by lot; without it, of none.
     by_topic : bool
         Yield those of every task and topic, the topic fixed.
+    adaptive : bool
+        Count pairs that were drawn by the answers before them, too.
 
     Raises
     ------
@@ -159,11 +162,46 @@ def tasks_judged(
         if not knows_workers(preferences):
             raise input_fault(WORKERS_UNKNOWN, cure="count everybody's judgments")
         preferences = preferences[preferences["worker"].isin(completed(workers))]
-    counted = counted_judgments(preferences, workers=workers, exclude=exclude)
+    counted = counted_judgments(preferences, workers=workers, exclude=exclude, adaptive=adaptive)
     for key, rows in counted.groupby(["task", "topic"] if by_topic else ["task"], observed=True):
         task, topic = str(key[0]), str(key[1]) if by_topic else None
         drawn = study is not None and study.drew_sides(task)
         yield _judgments(task, rows, has_drawn_sides=drawn, fixed_topic=topic)
+
+
+def verdicts_judged(verdicts: pd.DataFrame) -> Iterator[JudgedSystems]:
+    """Yield the usable verdicts of one judge that is no person, task by task.
+
+    A contradiction between orders is a tie. Sides count as drawn where each pair was asked equally often in both orders, or where a verdict
+    is not of one order.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        As `calibration.judges.verdicts.split_verdicts` returns them, of one judge.
+    """
+    swapped, vote = verdicts["is_swapped"], verdicts["vote"]
+    first, second = verdicts["system_a"].astype("str"), verdicts["system_b"].astype("str")
+    is_sided = vote.isin(["votes_a", "votes_b"])
+    is_left = (vote == "votes_a") ^ swapped
+    rows = pd.DataFrame(
+        {
+            "task": verdicts["task"].astype("str"),
+            "topic": verdicts["topic"].astype("str"),
+            "worker": pd.Series(None, index=verdicts.index, dtype="str"),
+            "system_left": first.mask(swapped, second),
+            "system_right": second.mask(swapped, first),
+            "choice": np.where(is_sided, np.where(is_left, "left", "right"), "equally_good"),
+            "turned": np.where(verdicts["order"].isna(), 0, np.where(swapped, 1, -1)),
+        }
+    )
+    rows["couple"] = rows["topic"] + "\0" + first + "\0" + second
+    is_usable = vote != "no_answer"
+    for task, asked in rows.groupby("task"):
+        is_even = bool((asked.groupby("couple")["turned"].sum() == 0).all())
+        usable = asked[is_usable[asked.index]]
+        if len(usable):
+            yield _judgments(str(task), usable, has_drawn_sides=is_even)
 
 
 def _judgments(

@@ -1,11 +1,14 @@
-"""Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
+"""Readers and writers of folders of tidy tables, as CSV and Parquet.
 
-A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a Parquet file of the same name.
+A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins
+over a Parquet file of the same name. Every fault names file, line and hint.
 """
 
 import hashlib
 import io
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,7 @@ from calibration.tables.people import odd_rows
 from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_csv, raw_parquet
 from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
-from calibration.tables.unknown_names import SUFFIXES, closest_known_name, ignored_files
+from calibration.tables.unknown_names import JUDGES_FILE, SUFFIXES, closest_known_name, ignored_files
 from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.files import write_atomically
@@ -133,7 +136,26 @@ def _no_table(folder: Path) -> InputError:
 
 
 def tables_sha256(folder: str | Path) -> str:
-    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
+    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order.
+
+    Of tables that `record_people` knows it is that of the tables without judges: these say the same of people.
+    """
+    now, path = _bytes_sha256(folder), Path(folder) / JUDGES_FILE
+    if not path.is_file():
+        return now
+    with suppress(ValueError, KeyError, TypeError, OSError):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return str(record["people_sha256"]) if record["tables_sha256"] == now else now
+    return now
+
+
+def record_people(folder: str | Path, people_sha256: str) -> None:
+    """Write into a folder with judges what `tables_sha256` was without them, for as long as its tables stay as they are."""
+    record = {"people_sha256": people_sha256, "tables_sha256": _bytes_sha256(folder)}
+    write_atomically(Path(folder) / JUDGES_FILE, f"{json.dumps(record, indent=2)}\n")
+
+
+def _bytes_sha256(folder: str | Path) -> str:
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
         digest.update(path.name.encode() + b"\0")
@@ -186,9 +208,10 @@ def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]"
 
 
 def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
+    """Return ``frame`` with exactly the columns and types of ``table``.
 
-    For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
+    It raises `InputError` as reading would. The fault's path is the table's name and its line the row's line
+    in a CSV.
     """
     log, lines = FaultLog(table.name), LineNumbers(None)
     _check_header(frame, table, log)
@@ -240,7 +263,7 @@ PARQUET_ROWS = 100_000
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parquet: bool = False) -> None:
-    """Check ``tables`` and write each as CSV into ``folder``; each file appears whole or not at all.
+    """Check ``tables`` and write each as CSV into ``folder``, whole or not at all.
 
     A table of `PARQUET_ROWS` rows or more is written as Parquet too.
 

@@ -14,9 +14,6 @@ import pandas as pd
 from calibration.tables.tables import JUDGE_CHOICES, JUDGE_KIND, TABLES
 from metrics.arrays import Bools
 
-VERDICT = ("worker", "task", "topic", "pair", "order", "repeat")
-"""What no two verdicts have in common."""
-
 
 class OddRow(NamedTuple):
     """A row that its own table allows and table workers does not.
@@ -57,7 +54,7 @@ def people_tables(
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return the tables without the rows of judges, as if these had never been there.
 
-    A table that holds nothing but rows of judges is left out.
+    A table with rows of judges only is left out.
 
     Parameters
     ----------
@@ -126,7 +123,11 @@ def _of_judges_only(preferences: pd.DataFrame, of_a_judge: Bools) -> Iterator[Od
 
 
 def _twice(verdicts: pd.DataFrame) -> Iterator[OddRow]:
-    key = verdicts.reindex(columns=list(VERDICT))
+    left, right = (verdicts[name].astype("str") for name in ("system_left", "system_right"))
+    is_first = left < right
+    key = verdicts.reindex(columns=["worker", "task", "topic", "order", "repeat"]).assign(
+        system_a=left.where(is_first, right), system_b=right.where(is_first, left)
+    )
     for row in verdicts.index[key.duplicated()]:
         said = f"{verdicts.loc[row, 'worker']} answered twice about this pair"
         yield OddRow(

@@ -22,6 +22,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Pla
 
 from calibration.user_model.json_files import read_model, write_json
 from metrics.errors import Fault, InputError, pluralise
+from metrics.files import relative_path
 
 STUDY_FILE = "study.json"
 
@@ -94,9 +95,9 @@ class TableRecord(_StudyPart):
 
 
 class ResultsOpened(_StudyPart):
-    """Look at the preferences before these tables were written.
+    """View of the preferences before these tables were written.
 
-    Somebody looked at who is preferred.
+    Somebody saw which systems are preferred.
 
     Attributes
     ----------
@@ -173,9 +174,7 @@ class StudyRecord(_StudyPart):
     results_opened: tuple[ResultsOpened, ...] = ()
 
     def drew_sides(self, task: str) -> bool:
-        """Return whether a task's sides were drawn by lot.
-
-        In a study that prefcal served, and whose export this is.
+        """Return whether a task's sides were assigned at random.
 
         A study that was served has the hash of its study file (``study_sha256``) and a record of the task; tables that were imported
         or written by hand have neither.
@@ -251,7 +250,7 @@ def table_records(folder: str | Path, rows: Mapping[str, int]) -> dict[str, Tabl
 def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
     """Correct the records in study.json of tables rewritten on purpose.
 
-    A study.json without records stays as it is.
+    A study.json without records is left unchanged.
     """
     if not recorded_tables(folder):
         return
@@ -261,10 +260,33 @@ def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
     write_json(path, content)
 
 
+def moved_study(tables: str | Path, folder: str | Path, final: str | Path) -> None:
+    """Let the relative paths in a copied study.json lead from where the copy will be to the files that they led to.
+
+    Parameters
+    ----------
+    tables : str or Path
+        Folder that was copied.
+    folder : str or Path
+        The copy, where it is now.
+    final : str or Path
+        Where the copy will be.
+    """
+    path = Path(folder) / STUDY_FILE
+    if not path.is_file():
+        return
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for task in content.get("tasks", {}).values():
+        for file in (*task.get("collection", {}).values(), *task.get("systems", {}).values()):
+            if not Path(file["path"]).is_absolute():
+                file["path"] = relative_path((Path(tables) / file["path"]).resolve(), Path(final).resolve())
+    write_json(path, content)
+
+
 def recorded_tables(folder: str | Path) -> dict[str, TableRecord]:
     """Return the records of tables in study.json, none if it is missing or damaged.
 
-    Damage in it is for those to report who need it.
+    Callers that need the file report its damage.
     """
     try:
         record = read_study(folder)
@@ -295,7 +317,7 @@ def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> li
 def is_unended(path: Path) -> bool:
     """Return whether a CSV does not end with a line break.
 
-    A writer that was stopped, or an editor that leaves it out.
+    A stopped writer or an editor may leave it out.
     """
     with path.open("rb") as stream:
         if stream.seek(0, os.SEEK_END) == 0:
@@ -366,10 +388,7 @@ def _holds(path: Path, sha256: str) -> bool:
 
 
 def _csv_rows(path: Path) -> int:
-    """Count the rows below the header, an incomplete one too.
-
-    Whatever else is wrong with them.
-    """
+    """Count the rows below the header, incomplete ones too, whatever their faults."""
     with path.open(encoding="utf-8", errors="replace", newline="") as stream:
         try:
             return max(0, sum(1 for row in csv.reader(stream) if row) - 1)
@@ -380,7 +399,7 @@ def _csv_rows(path: Path) -> int:
 def _parquet_rows(path: Path) -> int | None:
     """Count the rows of a Parquet file; None for a damaged one.
 
-    Its reader says more of it.
+    Reading the file reports the damage.
     """
     try:
         return int(pa_parquet.read_metadata(path).num_rows)

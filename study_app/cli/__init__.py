@@ -1,6 +1,7 @@
 """Command line `prefcal`: groups whose commands are imported when they are called.
 
-A command reads its options, calls the rooms before this one, and prints. Heavy imports stand inside functions.
+A command reads its options, calls the packages before this one, and prints. Heavy imports are inside
+functions.
 """
 
 import gc
@@ -17,7 +18,7 @@ from metrics.errors import Fault, InputError, PrefcalError, format_faults
 class LazyGroup(click.Group):
     """Group of commands that imports a command's module only when it is needed.
 
-    That is when the command is run or described.
+    It does so when the command is run or described.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ SCORE = {
     "updates": ("score.events:updates", "Temporal Summarization measures of updates about events."),
     "msu": ("score.events:msu", "Modeled Stream Utility of updates about events."),
     "ranked": ("score.ranked", "Time-aware and intent-aware measures of ranked lists."),
+    "answers": ("score.answers", "Nuggets, support of citations and words of answers (RAG)."),
 }
 SWEEP = {"msu": ("sweep.msu:msu", "Modeled Stream Utility for many populations of people.")}
 STUDY = {
@@ -89,7 +91,11 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
-JUDGE: dict[str, tuple[str, str]] = {}
+JUDGE = {
+    "requests": ("judge.requests:requests", "Write what a judge is asked about the pairs of a study."),
+    "run": ("judge.run:run", "Ask a program or a server, and keep every answer."),
+    "import": ("judge.imports:import_verdicts", "Put a judge's answers or verdicts beside people's."),
+}
 DB = {
     "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
     "backup": ("db:backup", "Copy the database into a file, served or not."),
@@ -254,7 +260,7 @@ def main() -> None:
 def _fault_lines(error: Exception) -> list[str]:
     """Return the lines about an error that a user can mend, or none.
 
-    There are none for a fault of prefcal.
+    It returns none for a fault of prefcal.
     """
     if isinstance(error, InputError):
         return format_faults(error.faults)
@@ -294,7 +300,7 @@ def _database_fault(error: Exception) -> Fault | None:
 def _system_fault(error: OSError) -> Fault:
     """Return the fault of an operating-system error.
 
-    Such as a name that is too long, a folder that vanished, or a disk that fails.
+    Examples are a name that is too long, a vanished folder, and a failing disk.
     """
     path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
     return Fault(

@@ -5,6 +5,7 @@ without qrels runs, but has no measures that need them.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +14,7 @@ from pydantic import Field
 from metrics.errors import Fault
 from study_app.study.entries import ChosenTopicTask, Contradiction, Count, collection_paths, expect_entry_type
 from study_app.tasks.content import RankedFiles, TaskContent, drawn_worth
+from study_app.tasks.side_text import side_text
 from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
@@ -122,6 +124,7 @@ KIND = TaskKind(
     side=SideForm(
         name="ranking",
         shows=lambda side, _detail: {"windows" for entry in side.blocks if entry.window is not None},
+        text=partial(side_text, numbered=True),
         ranked=True,
     ),
     optional=("windows",),

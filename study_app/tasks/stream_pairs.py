@@ -1,6 +1,6 @@
 """Kind of task `stream_pairs`: workers judge pairs of push streams.
 
-For an interest profile; see push-notification-metrics, its closing question.
+Pairs are for an interest profile; see the closing question of push-notification-metrics.
 
 The oldest day stands first on a page, and on a day what came first, so that reading down is what living through the days was like.
 A day without pushes is there all the same: the system was quiet. Whether it was silent, with nothing to tell of at all,
@@ -21,6 +21,7 @@ from metrics.errors import Fault, input_fault
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import AssignedPairTask, Contradiction, StudyFileModel, expect_entry_type
 from study_app.tasks.content import EventFiles, PushFiles, TaskContent
+from study_app.tasks.side_text import Words
 from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
@@ -112,7 +113,7 @@ def _read(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent |
 class PushDay:
     """Day of a push stream: name ``YYYYMMDD``, date, timed pushes, and silence.
 
-    The last says whether to tell that it was silent.
+    Silence says whether the page reveals a silent day.
     """
 
     name: str
@@ -137,6 +138,20 @@ def shown_pushes(side: Side, detail: Mapping[str, Any], *, reveals_silence: bool
     )
 
 
+def _days_text(side: Side, detail: Mapping[str, Any], reveals: bool, words: Words) -> str:  # noqa: FBT001 - as `SideForm.text`
+    """Return every day of a profile as text: its date, then its pushes with their minutes."""
+    return "\n\n".join(
+        "\n".join(
+            [
+                words("pushes.day", at=day.date),
+                *([words("pushes.silent")] if day.silent else []),
+                *([f"{at:%H:%M} {push.text}" for push, at in day.pushes] or [words("pushes.quiet")]),
+            ]
+        )
+        for day in shown_pushes(side, detail, reveals_silence=reveals)
+    )
+
+
 def _quiet_and_described(side: Side, detail: Mapping[str, Any]) -> Iterator[str]:
     """Yield `quiet` for a day without pushes, `description` for a described profile."""
     if any(not day.pushes for day in shown_pushes(side, detail, reveals_silence=False)):
@@ -155,7 +170,7 @@ def _work(content: TaskContent) -> str:
 def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
     """Return the contingency utility under the people's weights.
 
-    Tan et al., SIGIR 2016, Table 1.
+    The source is Tan et al., SIGIR 2016, Table 1.
 
     Raises
     ------
@@ -194,7 +209,7 @@ def _methods(task: FinishedTask) -> str:
 def _evaluated_days(found: Collected) -> list[int] | None:
     """Return the first and the last day of the evaluation.
 
-    None for events, which have their own.
+    It returns None for events, which have their own.
     """
     if found.family != "pushes":
         return None
@@ -234,6 +249,7 @@ KIND = TaskKind(
         name="pushes",
         value=lambda side, detail, reveals: shown_pushes(side, detail, reveals_silence=reveals),
         shows=lambda side, detail: tuple(_quiet_and_described(side, detail)),
+        text=_days_text,
     ),
     optional=("quiet", "description"),
     check=(2, 3),

@@ -9,6 +9,7 @@ from metrics.errors import Fault
 from study_app.protocol.sides import Side
 from study_app.study.entries import EntryKind
 from study_app.tasks.content import TaskContent
+from study_app.tasks.side_text import Words, side_text
 from study_app.tasks.workload import Capacity, SecondsRange
 
 Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
@@ -17,14 +18,14 @@ Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
 Unit: TypeAlias = Literal["topic", "pair", "intent", "all"]
 """Thing that a worker holds a place in.
 
-A topic that they choose, a pair or an intent that they get, or simply the task.
+It is a topic that the worker chooses, a pair or an intent that is assigned, or the task.
 """
 
 
 class KindParameters(Protocol):
     """Parameters of a simulated crowd that decide preferences.
 
-    See `study_app.simulate.crowd_parameters`.
+    `study_app.simulate.crowd_parameters` defines them.
     """
 
     @property
@@ -53,6 +54,9 @@ class SideForm:
         template's macro takes; its blocks where nothing is said.
     shows : callable
         From a side and the topic's detail to what of `TaskKind.optional` there is in it.
+    text : callable
+        From a side, the topic's detail, whether it is said which days were silent, and the catalogue's words in the task's language,
+        to what the page shows as plain text, empty where the side shows nothing; see `study_app.tasks.side_text`.
     ranked : bool
         Its items are the entries of a ranked list, so that table stops has their ranks.
     """
@@ -60,13 +64,14 @@ class SideForm:
     name: str
     value: Callable[[Side, Mapping[str, Any], bool], object] = lambda side, _detail, _reveals: side.blocks
     shows: Callable[[Side, Mapping[str, Any]], Collection[str]] = lambda _side, _detail: ()
+    text: Callable[[Side, Mapping[str, Any], bool, Words], str] = side_text
     ranked: bool = False
 
 
 class Collected(Protocol):
     """Collection that `prefcal study new` found.
 
-    See `study_app.study_new.collections.FoundCollection`.
+    `study_app.study_new.collections.FoundCollection` is one.
     """
 
     @property
@@ -137,7 +142,7 @@ class FinishedTask:
 class TaskKind(EntryKind):
     """Kind of task.
 
-    Keys of the study file (``entry``, ``criteria``, ``cures``, ``rules``, ...) are described in `EntryKind`.
+    `EntryKind` describes the keys of the study file (``entry``, ``criteria``, ``cures``, ``rules``, ...).
 
     Attributes
     ----------

@@ -396,7 +396,7 @@ def test_every_name_that_a_package_hands_out_is_public_or_a_step_of_it():
         name for package in ("metrics", "calibration") for name in importlib.import_module(package).__all__
     }
 
-    whole = {"fit", "agree", "plan", "rank", "simulate", "report", "read_verdicts"}
+    whole = {"fit", "agree", "plan", "rank", "simulate", "report", "read_verdicts", "judge_requests"}
 
     assert parts - steps == set(prefcal.__all__) - whole
     measures = {

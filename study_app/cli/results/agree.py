@@ -192,7 +192,7 @@ def _rank(
 ) -> list[str]:
     """Write which systems people prefer, or return why that is unknown.
 
-    In that case the ranks of an earlier run are deleted.
+    In the second case the ranks of an earlier run are deleted.
     """
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems

@@ -30,7 +30,7 @@ FITTED = {
 }
 """Names of the ways in which measures with fitted parameters are computed.
 
-Those fitted in sample are in agreement.csv only.
+Measures fitted in sample are in agreement.csv only.
 """
 OTHER_WAYS = {
     ComparisonBasis.WEIGHTED: "By shares of votes",
@@ -60,34 +60,21 @@ def agreement_text(found: AgreementTables) -> str:
 
 
 HOW_JUDGED = (
-    "Judges: a contradiction between the two orders of a pair is a tie, and a tie counts half. What a judge says is no estimate of what"
-    " people prefer.  Every number: judge.csv; by topic, the worst first: judge_topics.csv."
+    "Judges: agreement with the majority and with one person, a tie counting half. Two orders of a pair that contradict each other make a"
+    " tie. What a judge says is no estimate of what people prefer.  Every number: judge.csv; by topic, the worst first: judge_topics.csv."
 )
 
 
 def judge_table(judges: JudgeTables) -> str:
     """Return a table with a row of each judge that is no person."""
-    columns = [
-        "judge",
-        "agreement",
-        "95 %",
-        "pairs",
-        "with one person",
-        "two people",
-        "orders contradict",
-        "first chosen",
-        "unusable",
-    ]
+    columns = ["judge", "agreement", "95 %", "pairs", "one person", "contradicts", "first side", "unusable"]
     rows = [
         [
             row["judge"],
             percent(row["agreement_half"]),
             percent_range(row["low"], row["high"]),
             f"{row['pairs']:,}",
-            *(
-                percent(row[name])
-                for name in ("one_person", "two_people", "contradicts", "first_chosen", "unusable")
-            ),
+            *(percent(row[name]) for name in ("one_person", "contradicts", "first_chosen", "unusable")),
         ]
         for row in judges.rows()
     ]

@@ -41,6 +41,10 @@ class RankOptions:
         help="Rank the systems or items of each topic for itself, with intervals over people: for tasks with one topic, or whose items"
         " belong to one topic each, such as passages and arguments.",
     )
+    raters: str | None = option(
+        metavar="NAME",
+        help="Rank by the verdicts of this judge, a language model or a rule in TABLES, in place of people's answers. Is printed only.",
+    )
     level: float = option(
         type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),
         default=0.95,
@@ -82,7 +86,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     """
     from calibration.judges.assist import verdicts_by
     from calibration.rank.folder import write_ranking
-    from calibration.rank.ranking import rank_systems
+    from calibration.rank.ranking import rank_by_judge, rank_systems
     from calibration.tables.files import tables_sha256
     from calibration.tables.study_json import read_study
     from metrics.files import relative_path
@@ -90,9 +94,18 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     from study_app.cli.tables.folder import read_with_verdicts
 
     folder = out.folder
+    if choices.raters is not None and {folder, choices.within, choices.assist} != {None}:
+        raise click.UsageError("--raters is printed, and goes with none of -o, --within and --assist")
     if folder is not None:
         check_folder(folder, tables)
     people, verdicts = read_with_verdicts(tables, for_votes=True)
+    if choices.raters is not None:
+        place = f"{tables}/preferences.csv"
+        by_judge = rank_by_judge(
+            verdicts, choices.raters, task=choices.task, level=choices.level, place=place
+        )
+        _print(by_judge, printed, None)
+        return
     ranking = rank_systems(
         people,
         task=choices.task,
@@ -117,6 +130,11 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         }
         write_ranking(ranking, folder, record)
         _write_figures(ranking, folder)
+    _print(ranking, printed, folder)
+
+
+def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
+    """Print a ranking, and on stderr what to know of it."""
     if printed.is_for_people:
         click.echo("\n".join(ranking_lines(ranking, folder)))
     else:
@@ -124,6 +142,8 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
     is_answer = printed.is_for_people and not ranking.is_of_topics
     answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if is_answer]
+    if ranking.whose is not None and not printed.is_for_people:
+        click.echo(ranking.whose, err=True)
     for note in ranking.notes:
         if not note.startswith(tuple(answers)):  # it is the answer
             click.echo(note, err=True)
@@ -135,6 +155,8 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     from study_app.cli.results.assisted_text import assisted_lines
 
     share = f"{100 * ranking.level:.4g} %"
+    if ranking.whose is not None:
+        yield wrapped(ranking.whose)
     if ranking.is_of_topics:
         yield from _lines_within(ranking, share)
         where = f"in {folder}" if folder else "with -o DIR"
@@ -144,7 +166,13 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     for task, rows in tasks:
         if len(tasks) > 1:
             yield f"Task {task}"
-        yield f"{wrapped(_answer(rows, ranking.too_few.get(str(task)), share))}\n"
+        best = ranking.best_systems.get(str(task))
+        answer = (
+            f"{best.sentence(ranking.level)}."
+            if best
+            else _answer(rows, ranking.too_few.get(str(task)), share)
+        )
+        yield f"{wrapped(answer)}\n"
         yield table_text(["rank", "system", "win rate", share], [_cells(row) for _, row in rows.iterrows()])
     rows = ranking.ranking
     judged = f"{ranking.duels['judgments'].sum():,} judgments"
@@ -154,6 +182,8 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
         )
     else:
         yield f"{judged}; no intervals, and all ranks are open."
+    if ranking.whose is not None:
+        return
     where = f"in {folder}" if folder else "with -o DIR"
     for task, assisted in ranking.assisted.groupby("task", sort=False):
         yield f"\nTask {task}" if len(tasks) > 1 else ""

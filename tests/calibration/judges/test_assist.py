@@ -167,9 +167,9 @@ def test_few_topics_have_a_note():
 def test_verdicts_that_assist_nothing_say_why():
     """Unknown judges, verdicts only where people judged, and none there."""
     rows = verdicts([("q1", "a", "b"), ("q2", "a", "b")], ["votes_a", "votes_b"])
-    with pytest.raises(InputError, match="no judge 'k' has verdicts in these tables; name one of j"):
+    with pytest.raises(InputError, match="no judge is called 'k'; name one of j"):
         verdicts_by("k", rows)
-    with pytest.raises(InputError, match="add verdicts with prefcal judge import"):
+    with pytest.raises(InputError, match="prefcal judge import puts judges"):
         verdicts_by("k", rows[:0])
     people, code = rows[["topic", "system_a", "system_b"]], np.arange(2)
     assert "no pair besides the 2 pairs" in judged_pairs_of(people, code, rows).why_useless

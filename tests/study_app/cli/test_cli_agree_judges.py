@@ -163,6 +163,28 @@ def test_lengths_of_shown_sides_come_from_a_file_where_one_is_named(folder, tmp_
     )
 
 
+def test_lengths_of_two_metrics_are_refused_and_those_without_a_judge_said(folder, tmp_path):
+    """One sentence each; nothing is taken in silence."""
+    tables = prefcal.read_tables(folder / "tables")
+    lengths = pd.DataFrame(
+        [("alpha", "q0", "words", 4), ("alpha", "q0", "characters", 20)],
+        columns=["run", "topic", "metric", "value"],
+    )
+    lengths.to_csv(tmp_path / "lengths.csv", index=False)
+    said = run_once("agree", folder / "tables", "--lengths", tmp_path / "lengths.csv", "-o", tmp_path / "out")
+    assert said.code == 1
+    assert (
+        said.err.strip()
+        == "lengths:1: 2 metrics (words, characters), and a side has one length; keep the rows of one metric"
+    )
+    people = tables["preferences"][~tables["preferences"]["worker"].isin(["alphabet", "leftmost"])]
+    rest = {name: frame for name, frame in tables.items() if name not in {"workers", "preferences"}}
+    found = prefcal.agree(
+        {**rest, "preferences": people.drop(columns=["order", "repeat"])}, lengths=lengths[:1]
+    )
+    assert "lengths are not used: no judge that is no person judged" in found.notes
+
+
 def test_without_a_judge_files_of_an_earlier_one_go(folder, tmp_path):
     """The same folder of results, once with judges and once without."""
     tables = prefcal.read_tables(folder / "tables")

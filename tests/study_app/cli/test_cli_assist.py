@@ -118,7 +118,7 @@ def test_rank_prints_it_too(folder, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
-        ("nobody", "no judge 'nobody' has verdicts in these tables; name one of all, some"),
+        ("nobody", "no judge is called 'nobody'; name one of all, some"),
         (
             "some",
             "the judge judged no pair besides the 72 pairs that people judged, so it adds nothing to them",

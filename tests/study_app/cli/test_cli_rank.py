@@ -1,5 +1,6 @@
 """`prefcal rank`, and the section of the report that it fills."""
 
+import io
 import json
 from shutil import copytree
 
@@ -7,7 +8,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import prefcal
 from calibration.rank.folder import RANKING_COLUMNS
+from metrics.errors import InputError
 from study_app.cli import cli
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
@@ -245,3 +248,66 @@ def test_arguments_of_thirty_two_debates_within_their_topics(shared, tmp_path):
     assert best["system"] == "arg219206"
     assert best["win_rate"] == pytest.approx(0.904, abs=5e-4)
     assert best["worth"] == pytest.approx(3.936, abs=5e-4)
+
+
+@pytest.fixture
+def with_judge(tables, tmp_path):
+    """The same tables beside which a judge stands that prefers c, in both orders; once it contradicts itself, once it says nothing."""
+    rows = pd.read_csv(tables / "preferences.csv")
+    verdicts = [
+        {
+            "task": "t",
+            "topic": f"q{topic}",
+            "worker": "gpt",
+            "system_left": couple[order - 1],
+            "system_right": couple[2 - order],
+            "choice": "left" if couple[order - 1] == max(couple) else "right",
+            "order": order,
+            "pair": f"q{topic}",
+        }
+        for topic in range(5)
+        for couple in (("a", "b"), ("a", "c"), ("b", "c"))
+        for order in (1, 2)
+    ]
+    verdicts[0]["choice"] = "left"
+    verdicts[-1]["choice"] = "no_answer"
+    folder = tmp_path / "judged"
+    folder.mkdir()
+    pd.concat([rows, pd.DataFrame(verdicts)]).to_csv(folder / "preferences.csv", index=False)
+    (folder / "workers.csv").write_text("worker,kind\ngpt,model\n")
+    return folder
+
+
+def test_a_judge_ranks_on_request_and_the_first_line_says_so(with_judge, tables):
+    """People's ranking is the same as without it; the judge's is of its own answers, a contradiction between orders a tie."""
+    said = run(with_judge, "--raters", "gpt")
+    lines = said.stdout.splitlines()
+    table = run(with_judge, "--raters", "gpt", "--format", "csv")
+    rates = pd.read_csv(io.StringIO(table.stdout)).set_index("system")["win_rate"]
+
+    assert lines[0] == "By gpt alone, a judge that is no person: this does not say what people prefer."
+    assert lines[1].startswith("c wins 100 % of its comparisons")
+    assert "1 verdict of 30 without a usable answer, left out" in said.stderr
+    assert "By gpt alone" in table.stderr
+    assert rates.round(3).to_dict() == {"c": 1.0, "b": 0.45, "a": 0.05}
+    assert run(with_judge).stdout == run(tables).stdout
+    ranked = prefcal.rank(with_judge, raters="gpt")
+    assert ranked.frame()["win_rate"].round(3).tolist() == [1.0, 0.45, 0.05]
+    with pytest.raises(InputError, match="By gpt alone"):
+        prefcal.write_ranking(ranked, with_judge)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--raters", "w1"], "no judge is called 'w1'; name one of gpt"),
+        (["--raters", "gpt", "--task", "x"], "no usable verdict of gpt"),
+        (["--raters", "gpt", "-o", "x"], "--raters is printed, and goes with none of -o"),
+    ],
+)
+def test_a_judge_that_there_is_not_is_a_fault(with_judge, words, said):
+    """So is a person's name; a judge's ranking is in no report about people."""
+    result = run(with_judge, *words)
+
+    assert result.exit_code
+    assert said in f"{result.stderr}{result.exception}"

@@ -1,0 +1,82 @@
+"""`prefcal judge requests`: a study file becomes a file of requests to a judge."""
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from study_app.cli.options import OutFile
+
+
+@click.command(name="requests")
+@click.argument("study", metavar="STUDY", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    type=OutFile(),
+    metavar="FILE",
+    required=True,
+    help="File of requests, one JSON object a line.",
+)
+@click.option(
+    "--pairs",
+    type=click.Choice(["all", "judged"]),
+    default="all",
+    show_default=True,
+    help="All pairs of the study file, or those that people judged in --tables.",
+)
+@click.option("--tables", type=click.Path(), metavar="TABLES", help="Folder of tables, for --pairs judged.")
+@click.option(
+    "--orders",
+    type=click.Choice(["both", "one"]),
+    default="both",
+    show_default=True,
+    help="Ask about each pair in both orders of its sides, or in one that is drawn by lot.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="How often each of these is asked.",
+)
+@click.option(
+    "--prompt",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A prompt of your own, in Jinja; default: prefcal's of the kind of task and its language.",
+)
+def requests(
+    study: str,
+    output: Path,
+    pairs: str,
+    tables: str | None,
+    orders: Literal["both", "one"],
+    samples: int,
+    prompt: Path | None,
+) -> None:
+    """Write requests to a judge about the pairs of the study file STUDY.
+
+    A request shows what people see of a pair, with sides A and B and no name of a system, and asks for one of the choices that they have.
+    At the end it says how much is asked. Next: prefcal judge run.
+    """
+    from calibration.tables.files import read_tables
+    from metrics.files import written_whole
+    from study_app.estimate.content import read_whole_study
+    from study_app.judges.requests import RequestSize, judged_couples, make_requests, request_line
+
+    if (pairs == "judged") != (tables is not None):
+        raise click.UsageError("--pairs judged and --tables go together")
+    judged = None
+    if tables is not None:
+        judged = judged_couples(read_tables(tables), place=str(Path(tables) / "preferences.csv"))
+    lines = make_requests(
+        read_whole_study(study), judged=judged, orders=orders, samples=samples, prompt=prompt
+    )
+    size = RequestSize()
+    with written_whole(output) as file:
+        for request in lines:
+            size.add(request["messages"])
+            file.write(request_line(request))
+    click.echo(f"{output}: {size}")
