@@ -48,7 +48,7 @@ def test_people_alone_are_those_of_the_ranking(unknown):
     single = found.assisted[found.assisted["against"] == ""].set_index("system")
     ranking = found.ranking.set_index("system")
     for alone, ranked in (("people", "win_rate"), ("people_low", "win_low"), ("people_high", "win_high")):
-        assert single[alone].to_numpy() == pytest.approx(ranking[ranked].to_numpy(), abs=5e-4)
+        assert single[alone].to_numpy() == pytest.approx(ranking[ranked].to_numpy(), abs=2e-3)
     assert single["width_ratio"].mean() < 0.97
     assert (single["weight"] > 0.3).all()
     assert single["pairs_judge"].tolist() == [144] * 4
