@@ -6,7 +6,7 @@ Every reader collects its faults in a `FaultLog`, so that a user sees them all a
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -110,16 +110,33 @@ class FaultLog:
     def __init__(self, path: str | Path) -> None:
         self.path = str(path)
         self.faults: list[Fault] = []
+        self._kinds: dict[str, tuple[int, int]] = {}
 
-    def add(self, problem: str, *, line: int | None = None, cure: str) -> None:
-        """Add one fault of this file, up to `MAX_FAULTS_KEPT`."""
-        if len(self.faults) < MAX_FAULTS_KEPT:
+    def add(self, problem: str, *, line: int | None = None, cure: str, kind: str | None = None) -> None:
+        """Add one fault of this file, up to `MAX_FAULTS_KEPT`.
+
+        Later faults of a ``kind`` are only counted.
+        """
+        if kind is not None and kind in self._kinds:
+            place, more = self._kinds[kind]
+            self._kinds[kind] = (place, more + 1)
+        elif len(self.faults) < MAX_FAULTS_KEPT:
+            if kind is not None:
+                self._kinds[kind] = (len(self.faults), 0)
             self.faults.append(Fault(problem=problem, cure=cure, path=self.path, line=line))
 
     def raise_if_any(self) -> None:
         """Raise `InputError` with every fault noted so far, if there is one."""
+        for place, more in self._kinds.values():
+            if more:
+                fault = self.faults[place]
+                self.faults[place] = replace(
+                    fault, problem=f"{fault.problem} (and {pluralise(more, 'fault')} more of this kind)"
+                )
         if self.faults:
-            raise InputError(self.faults)
+            raise InputError(
+                sorted(self.faults, key=lambda fault: fault.line or 0) if self._kinds else self.faults
+            )
 
 
 def raise_all(logs: Iterable[FaultLog]) -> None:

@@ -180,6 +180,7 @@ FAMILY_MODULES: tuple[str, ...] = (
     "metrics.updates.score",
     "metrics.msu.score",
     "metrics.ranked.score",
+    "metrics.answers.score",
 )
 M = TypeVar("M", bound=Measure)
 _known: dict[str, type[Measure]] = {}

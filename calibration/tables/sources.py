@@ -54,6 +54,7 @@ COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
         "summary_pairs": CollectionFiles((("queries", "iunits", "intents"),), ("importance", "probability")),
         "stream_pairs": CollectionFiles((PUSH_FILES, EVENT_FILES), ("texts",)),
         "ranked_pairs": CollectionFiles((("qrels",),), ("windows", "topics", "intents", "texts")),
+        "answer_pairs": CollectionFiles((("topics",),), ("nuggets", "support")),
     }
 )
 """Collection files that measures need, by kind of task."""
@@ -229,9 +230,17 @@ def _sources(
 
 
 def _kind_of(collection: Iterable[str]) -> str:
-    """Return the kind of task that knows most of the named kinds of files."""
+    """Return the kind of task that knows most of the named kinds of files.
+
+    Of equal ones the one that has all that it needs.
+    """
     named = set(collection)
-    return max(COLLECTIONS, key=lambda kind: len(named & COLLECTIONS[kind].kinds))
+
+    def fit(kind: str) -> tuple[int, bool]:
+        files = COLLECTIONS[kind]
+        return len(named & files.kinds), any(set(form) <= named for form in files.forms)
+
+    return max(COLLECTIONS, key=fit)
 
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, NamedFile]:

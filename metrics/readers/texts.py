@@ -328,10 +328,10 @@ def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
             yield line, name.strip(), " ".join(title.split()), " ".join(text.split())
 
 
-def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
+def json_objects(log: FaultLog, cure: str, kind: str | None = None) -> Iterator[tuple[int, Any]]:
     """Yield the JSON value of each line, or the values of the whole file.
 
-    The whole file is one value, or a list of values, where its first line alone is no JSON.
+    The whole file is one value, or a list of values, where its first line alone is no JSON. Lines that are no JSON are faults of ``kind``.
     """
     lines = [(line, text) for line, text in text_lines(log.path, log) if text and not text.isspace()]
     if lines and not isinstance(_plain(lines[0][1]), dict):
@@ -343,7 +343,7 @@ def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
     for line, text in lines:
         plain = _plain(text)
         if plain is None:
-            log.add("the line is not JSON", line=line, cure=cure)
+            log.add("the line is not JSON", line=line, cure=cure, kind=kind)
         else:
             yield line, plain
 

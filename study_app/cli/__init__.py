@@ -67,6 +67,7 @@ SCORE = {
     "updates": ("score.events:updates", "Temporal Summarization measures of updates about events."),
     "msu": ("score.events:msu", "Modeled Stream Utility of updates about events."),
     "ranked": ("score.ranked", "Time-aware and intent-aware measures of ranked lists."),
+    "answers": ("score.answers", "Nuggets, support of citations and words of answers (RAG)."),
 }
 SWEEP = {"msu": ("sweep.msu:msu", "Modeled Stream Utility for many populations of people.")}
 STUDY = {

@@ -298,6 +298,10 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     about = [file for file in texts if _shared(file.ids(0), answered) > ENOUGH]
     questions = min(about, key=_mean_chars, default=None)
     search.take("topics", [] if questions is None else [questions], looks="lines `topic TAB question`")
+    asked = frozenset() if questions is None else questions.ids(0)
+    for key in ("nuggets", "support"):
+        judgments = search.of(f"{key} of answers")
+        search.take(key, judgments, by=lambda file: _shared(file.ids(0), asked), looks=None)
     return search, runs + [file for file in about if file is not questions]
 
 

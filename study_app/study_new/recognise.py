@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from metrics.errors import InputError, input_fault, join_names, pluralise
+from metrics.readers.answer_judgments import judged_topic, judgment_form
 from metrics.readers.answers import ANSWER, track_answers
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.images import IMAGE
@@ -165,6 +166,9 @@ def _of_json(path: Path, text: str) -> RecognisedFile | Unknown:
     if text.lstrip().startswith("[") and '"topid"' in text:
         return RecognisedFile(path=path, form="profiles")
     objects = _objects(text)
+    judged = next((form for form in map(judgment_form, objects) if form is not None), None)
+    if judged is not None:
+        return RecognisedFile(path=path, form=f"{judged} of answers", rows=tuple(map(_judged, objects)))
     for form, rows_of in (("images", _images), ("answers", _answers), ("id text", _id_text)):
         rows = tuple(row for plain in objects for row in rows_of(plain))
         if rows:
@@ -196,6 +200,11 @@ def _objects(text: str) -> list[Any]:
     except (ValueError, RecursionError):
         return []
     return whole if isinstance(whole, list) else [whole]
+
+
+def _judged(plain: Any) -> Row:
+    """Return (topic, "") of an object with judgments of an answer."""
+    return (judged_topic(plain) if isinstance(plain, dict) else "", "")
 
 
 def _answers(plain: Any) -> Iterator[Row]:
@@ -332,6 +341,8 @@ WORDS: Mapping[str, str] = MappingProxyType(
         "profiles": "interest profiles",
         "images": "a system's pictures",
         "answers": "a system's answers",
+        "nuggets of answers": "nuggets assigned to answers",
+        "support of answers": "support of the citations of answers",
         "clusters": "clusters of tweets",
         "updates": "updates of Temporal Summarization",
         "matches": "matches of Temporal Summarization",

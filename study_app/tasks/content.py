@@ -76,9 +76,14 @@ class RankedFiles(StudyFileModel):
 
 
 class AnswerFiles(StudyFileModel):
-    """The questions, relative to the study file; what answers them are the systems."""
+    """The questions, relative to the study file; what answers them are the systems.
+
+    Judgments of the answers, as `prefcal score answers` reads them, are for `prefcal agree`; no worker sees them.
+    """
 
     topics: Text
+    nuggets: Text | None = None
+    support: Text | None = None
 
 
 class ImageFiles(StudyFileModel):

@@ -20,7 +20,7 @@ from metrics.topic_ids import STREAM_TOPICS, TopicNames
 CONVERTED_MARK = "(converted)"
 """Suffix of measures whose judgments were made for another kind of collection."""
 
-Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "scores"]
+Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "answers", "scores"]
 Over: TypeAlias = Literal["patience_chars", "alpha", "lateness"]
 
 

@@ -25,7 +25,16 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
 from metrics.errors import Fault, FaultLog, join_names, pluralise
-from metrics.readers.answers import AnswerText, Citation, read_answers
+from metrics.readers.answer_judgments import read_answer_collection
+from metrics.readers.answers import (
+    BRACKETS,
+    RANGE,
+    SEPARATORS,
+    AnswerText,
+    Citation,
+    labels_in,
+    read_answers,
+)
 from metrics.readers.texts import read_ranked_topics
 from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
@@ -33,7 +42,6 @@ from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
 from study_app.tasks.content import UNSHOWN, TaskContent, TopicContent, collect_faults, source_files
 
-BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LIKE_A_MARK = re.compile(
     r"\[[^\[\]\n]{0,20}\d[^\[\]\n]{0,20}\]|[【［][^【】［］\n]{0,20}\d[^【】［］\n]{0,20}[】］]"
 )
@@ -46,14 +54,6 @@ MAYBE_A_MARK = re.compile(r"\((\d{1,3})\)|(?<!\w)([¹²³⁰⁴-⁹]{1,3})")
 
 Otherwise it is a count or a power.
 """
-SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
-"""Separators of labels in brackets, in order.
-
-The first is for labels that contain commas.
-"""
-RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
-MAX_RANGE_LABELS = 50
-"""Longest range of labels; a longer one is not a list of sources."""
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
 HEADINGS = ("h3", "h4", "h5", "h6")
 """Headings of texts; h1 and h2 are those of the page."""
@@ -94,29 +94,6 @@ def prose(text: str) -> Iterator[str]:
 def brackets(text: str) -> list[str]:
     """Return the text of each pair of brackets outside code, in order."""
     return [label for piece in prose(text) for label in BRACKETS.findall(piece)]
-
-
-def labels_in(inside: str, labels: Collection[str]) -> tuple[str, ...]:
-    """Return the labels in brackets, as in ``1``, ``1, 2``, ``1-3``, ``1, 3-5``.
-
-    The result is empty if no label is known; if one is, unknown labels of the list or range are returned too.
-    """
-    for separator in SEPARATORS:
-        parts = [inside.strip()] if inside.strip() in labels else separator.split(inside.strip())
-        cited = tuple(dict.fromkeys(label for part in parts for label in _range(part, labels)))
-        if set(cited) <= set(labels):
-            return cited
-    return cited if set(cited) & set(labels) else ()
-
-
-def _range(part: str, labels: Collection[str]) -> Sequence[str]:
-    ends = None if part in labels else RANGE.fullmatch(part)
-    if ends is None:
-        return (part,)
-    first, last = int(ends[1]), int(ends[2])
-    if not 0 <= last - first < MAX_RANGE_LABELS:
-        return (part,)
-    return [str(number) for number in range(first, last + 1)]
 
 
 def words_of(html: str) -> str:
@@ -232,6 +209,9 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     topics = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if topics is None:
         return None
+    judgments = {kind: folder / paths[kind] for kind in ("nuggets", "support") if kind in paths}
+    if collect_faults(faults, partial(read_answer_collection, folder / paths["topics"], **judgments)) is None:
+        return None
     answers_by_system = {
         name: collect_faults(faults, partial(_system, folder / path, TopicNames(topics), paths["topics"]))
         for name, path in task.systems.items()
@@ -267,7 +247,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
         topic = names.find(topic_name)
         if topic is None:
             cure = f"add it to {topics_file}, or delete the answer"
-            log.add(f"there is no topic {topic_name}", line=answer.line, cure=cure)
+            log.add(f"there is no topic {topic_name}", line=answer.line, cure=cure, kind="topic")
             continue
         answers[topic] = answer
         for label in _missing(answer):
@@ -275,6 +255,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
                 f"the answer to topic {topic_name} cites [{label}], which is not among its citations",
                 line=answer.line,
                 cure="add it there, or take the mark out of the text",
+                kind="mark",
             )
     log.raise_if_any()
     return answers

@@ -4,6 +4,7 @@ Nothing here touches an answer: refused is whatever loading a changed study file
 days once somebody's are over, since people would then have followed for different times.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 from metrics.errors import InputError, input_fault, pluralise
 from study_app.protocol.domain import follow_length
 from study_app.services.researcher.progress import query_progress
+from study_app.services.worker.adaptive import adaptive_pairs
 from study_app.services.worker.availability import open_topics, open_units
 from study_app.store.models import Assignment, LoadedStudy, Slot, Task, Topic, Worker
 from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic, StudyCache
@@ -57,6 +59,7 @@ def limits(console_request: ConsoleRequest) -> Response:
         {
             "plan": task,
             "limit": file_limit(task),
+            "budget": None if (search := adaptive_pairs(task)) is None else search.budget,
             "days": task.following.days if task.kind.page == "stream" else None,
             "queries": zip(
                 task.topics,
@@ -162,9 +165,15 @@ def planned_workers(study: CachedStudy) -> int | None:
 
     It counts workers who are admitted to any task, as `study_app.estimate` does.
     """
-    limits = [workers_for(task, task.limit) for task in study.tasks if task.opens_study]
+    limits = [_planned_for(task) for task in study.tasks if task.opens_study]
     finite = [limit for limit in limits if limit is not None]
     return max(finite) if finite and len(finite) == len(limits) else None
+
+
+def _planned_for(task: CachedTask) -> int | None:
+    """Return how many workers fill the open topics of a task, or use its budget."""
+    adaptive = adaptive_pairs(task)
+    return workers_for(task, task.limit) if adaptive is None else math.ceil(adaptive.budget / task.wanted)
 
 
 def workers_for(task: CachedTask, limit: int | None) -> int | None:

@@ -139,6 +139,10 @@ def _workers_left(study: CachedStudy, tasks: Sequence[TaskProgress]) -> int | No
     left = []
     for task, progress in zip(study.tasks, tasks, strict=True):
         if task.opens_study:
+            if progress.search is not None:
+                judgments = 0 if progress.search.is_over else progress.search.budget - progress.search.shown
+                left.append(math.ceil(judgments / task.wanted))
+                continue
             rooms = [query.room for query in progress.queries]
             if any(room is None for room in rooms):
                 return None
