@@ -109,7 +109,7 @@ def post_list(console_request: ConsoleRequest) -> Response:
     )
     words = [pluralise(len(read.submissions), "line")]
     if unknown := sum(row.finding == "unknown" for row in rows):
-        words.append(f"{unknown} of ids unknown to this study")
+        words.append(f"{unknown} with ids unknown to this study")
     if read.unknown:
         words.append(f"unknown states, which get no advice: {join_names(read.unknown)}")
     console_request.note("; ".join(words))

@@ -103,7 +103,7 @@ def test_matches_of_what_is_not_there_are_counted(tmp_path):
         ),
         (
             {"nuggets": NUGGETS.replace("\tn2\t", "\tn1\t")},
-            "nuggets.tsv:3: nugget n1 of duplicate topic TS14.1; delete one of the two rows",
+            "nuggets.tsv:3: duplicate nugget n1 of topic TS14.1; delete one of the two rows",
         ),
         (
             {"nuggets": NUGGETS.replace("\tn2\t", "\t\t")},
@@ -111,7 +111,7 @@ def test_matches_of_what_is_not_there_are_counted(tmp_path):
         ),
         (
             {"updates": UPDATES.replace("d2-5", "d1-0")},
-            "updates.tsv:3: update d1-0 of duplicate topic TS14.1; delete one of the two rows",
+            "updates.tsv:3: duplicate update d1-0 of topic TS14.1; delete one of the two rows",
         ),
         (
             {"updates": UPDATES.replace("\t4\tNULL", "\tfour\tNULL")},
