@@ -1,6 +1,6 @@
 """Do some workers give the same answers or times, like one person?
 
-As if they were one person with several accounts.
+They may be one person with several accounts.
 
 Two workers may agree because an item is easy, because both have the same habit, or because they share a taste. So each couple of workers
 with enough items in common is held against all three. Of item i, with m_ic answers c among m_i, two of the *others* (neither u nor v)
@@ -41,7 +41,7 @@ from metrics.errors import join_names, pluralise
 SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
 """Treatment of workers who give the same answers: separate, or one person.
 
-Each is a person, or all of a group are one.
+The first counts each worker, the second each group.
 """
 MIN_ANSWERS, MIN_TIMES = 10, 5
 """Smallest numbers of items that two workers must share: answers, times.
@@ -56,12 +56,12 @@ COPIES = 0.7
 MIN_ALIKE_SHARE = 0.5
 """Smallest share of alike answers beyond chance that is reported.
 
-Of fewer nobody would say that one person gave them, however clear it is.
+A smaller share does not suggest one person, however clear it is.
 """
 PRIOR_COUPLES = 6
 """Prior weight K of the agreement on all items in each item's chance.
 
-As if so many more couples had agreed as often as on all items.
+It adds K worker pairs that agree as often as on all items.
 """
 _SHARES = np.array([-0.6, -0.3, -0.15, *np.arange(0, 0.951, 0.05), 0.98, 1.0])
 _MAX_COUPLES = 20_000
@@ -133,7 +133,7 @@ class SameAnswers:
     def said(self, *, as_one: bool) -> str:
         """Return the sentence on the workers, with the effect on intervals.
 
-        Or that each group counts as one person.
+        Where each group counts as one person, the sentence says so.
         """
         if as_one:
             return (
@@ -160,7 +160,7 @@ def same_votes(
 ) -> tuple[SameAnswers, ...]:
     """Find workers who give the same answers in the preferences that count.
 
-    Parameters as in `counted_tables`.
+    `counted_tables` has the parameters.
     """
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     return find_same_answers(counted_tables(votes, exclude=exclude, complete_only=complete_only))
@@ -193,7 +193,8 @@ def one_cluster(
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return tables in which each group has the name of its first worker.
 
-    Where a worker has one row a thing (`ONE_ROW`), such as a visit or a ballot, the rows of the first member that has any stay.
+    Where a worker has one row per item (`ONE_ROW`), such as a visit or a ballot, the rows of the first member
+    that has any stay.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def one_cluster(
 def first_of_each(same_answers: Iterable[SameAnswers]) -> dict[str, str]:
     """Return the first worker of the group of each worker.
 
-    Groups that share a worker are one.
+    Groups that share a worker are merged.
     """
     groups = [group for each in same_answers for group in each.groups]
     names = sorted({worker for group in groups for worker in group})
@@ -252,7 +253,7 @@ def _streams(frame: pd.DataFrame) -> pd.MultiIndex:
 def _rows_gone(follows: pd.DataFrame, first: Mapping[str, str]) -> pd.MultiIndex:
     """Return (worker, topic) of follows that an earlier group member has too.
 
-    Their visits go as well.
+    The visits of these follows go as well.
     """
     every = _streams(follows).unique()
     frame = every.to_frame(index=False, name=["worker", "topic"])
@@ -328,7 +329,7 @@ class Couples:
     def p_values(self) -> Floats:
         """Return p of each couple's alike answers, under the highest shared taste.
 
-        Its share of alike answers is then the highest that tastes have here.
+        The highest shared taste is the largest share of alike answers that tastes explain here.
         """
         chance = _alike(self._highest_taste(), self.chance)
         some = np.maximum(self.alike, 1)
@@ -353,15 +354,15 @@ class Couples:
 def _alike(share: "float | Floats", chance: Floats) -> Floats:
     """Return the couples' shares of alike answers beyond chance; negative is less.
 
-    A share is alike whatever the item.
+    The share does not depend on the item.
     """
     return np.asarray(np.where(np.asarray(share) < 0, chance * (1 + share), share + (1 - share) * chance))
 
 
 def _couples(answers: CodedAnswers) -> Couples | None:
-    """Count the items that each couple of workers shares, or return None.
+    """Count the items that each couple of workers shares, in blocks, or return None.
 
-    Block by block; None where no couple shares enough.
+    The result is None where no couple shares enough.
     """
     workers, items = len(answers.workers), int(answers.item.max()) + 1
     one = np.ones(len(answers.worker))
