@@ -191,7 +191,7 @@ def test_items_of_one_topic_each_are_ranked_within_their_topic(passages, tmp_pat
     ranking = pd.read_csv(tmp_path / "out" / "ranking.csv")
 
     assert "rank each topic for itself: --within topic" in str(refused.exception)
-    assert lines[0] == "The best is known in 1 of 2 topics; in 1 these judgments do not tell."
+    assert lines[0] == "The best is known in 1 of 2 topics; in 1 any may be the best."
     assert lines[4].endswith("it alone")
     assert lines[5].endswith("3 of 3")
     assert "topics are fixed, and intervals are over people" in " ".join(lines)
@@ -206,7 +206,7 @@ def test_the_report_has_the_best_of_each_topic(passages, tmp_path):
     (section,) = ranking_sections(read_material(tmp_path / "out").ranking)
     report = build_report(read_material(tmp_path / "out"))
 
-    assert section.title == "The best is known in 1 of 2 topics; in 1 these judgments do not tell"
+    assert section.title == "The best is known in 1 of 2 topics; in 1 any may be the best"
     assert "q0: q0a" in section.figures[0].alt
     assert report.front.points["Answer"] == f"{section.title}."
 
@@ -231,7 +231,7 @@ def test_without_worker_ids_nothing_is_said_within_a_topic(passages, tmp_path):
     CliRunner().invoke(cli, ["import", str(passages), *words, "-o", str(tmp_path)])
     result = run(tmp_path, "--within", "topic")
 
-    assert result.stdout.startswith("The best is known in 0 of 2 topics; in 2 these judgments do not tell.")
+    assert result.stdout.startswith("The best is known in 0 of 2 topics; in 2 any may be the best.")
     assert "nobody knows who judged" in result.stderr
 
 
