@@ -32,10 +32,12 @@ from metrics.readers.answers import (
     SEPARATORS,
     AnswerText,
     Citation,
+    cited_without_text,
     labels_in,
     read_answers,
+    with_texts,
 )
-from metrics.readers.texts import read_ranked_topics
+from metrics.readers.texts import read_cited_texts, read_ranked_topics
 from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
@@ -219,6 +221,15 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     sound = {name: answers for name, answers in answers_by_system.items() if answers is not None}
     if len(sound) < len(answers_by_system):
         return None
+    if "texts" in paths:
+        cited = cited_without_text(answer for answers in sound.values() for answer in answers.values())
+        texts = collect_faults(faults, partial(read_cited_texts, folder / paths["texts"], cited))
+        if texts is None:
+            return None
+        sound = {
+            name: {topic: with_texts(answer, texts) for topic, answer in answers.items()}
+            for name, answers in sound.items()
+        }
     return TaskContent(
         entry=task,
         files=source_files(folder, paths),
