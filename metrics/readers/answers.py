@@ -214,9 +214,13 @@ def read_answer_run(path: str | Path, *, name: str | None = None) -> AnswerRun:
     >>> run.name, len(run.answers)
     ('cited', 2)
     """
-    answers = read_answers(path)
+    return answer_run(read_answers(path), run_name(path) if name is None else name)
+
+
+def answer_run(answers: Mapping[str, AnswerText], name: str) -> AnswerRun:
+    """Return answers as `metrics.answers` scores them."""
     return AnswerRun(
-        name=run_name(path) if name is None else name,
+        name=name,
         answers={topic: answer.sentences() for topic, answer in answers.items()},
         run_id=next((answer.run_id for answer in answers.values()), ""),
     )
@@ -271,7 +275,8 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
 
 
 SENTENCES = ("answer", "responses", "report")
-TRACK_TOPICS = ("topic_id", "narrative_id", "request_id", "turn_id", "query_id", "qid")
+TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qid")
+"""Members that name the topic; where there is a turn, the others name its conversation."""
 RUN_IDS = ("run_id", "run_name", "runtag", "run_tag")
 MARK = re.compile(r"\[(\d{1,4})\]")
 
@@ -298,6 +303,8 @@ class TrackAnswer:
         What the file calls its system.
     has_places : bool
         Whether a number is a place in ``references``; where there are none it is an id, such as that of a PubMed article.
+    other_topic : str or None
+        Another id that the object gives as its topic.
     """
 
     topic: str
@@ -308,12 +315,16 @@ class TrackAnswer:
     is_whole: bool = False
     run_id: str = ""
     has_places: bool = True
+    other_topic: str | None = None
 
     def answer(self, line: int, log: FaultLog) -> AnswerText:
         """Return the answer as one text, with markers of its sources after each sentence.
 
         Sources are numbered in the order of their citation.
         """
+        if self.other_topic is not None:
+            problem = f"the answer is to topic {self.topic} and to topic {self.other_topic}"
+            log.add(problem, line=line, cure="write one of the two ids in all members", kind="topics")
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
         labels: dict[str, str] = {}
@@ -384,7 +395,10 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     metadata = plain.get("metadata")
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
     holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
-    topic = next((str(of[name]) for of in holders for name in TRACK_TOPICS if is_id(of.get(name))), None)
+    topics = {
+        name: str(of[name]).strip() for of in holders[::-1] for name in TRACK_TOPICS if is_id(of.get(name))
+    }
+    topic = next((topics[name] for name in TRACK_TOPICS if name in topics), None)
     sentences = [_sentence(item) for item in ([given] if isinstance(given, str) else given or ())]
     whole = [item for item in sentences if item is not None]
     if given is None or topic is None or len(whole) < len(sentences):
@@ -400,6 +414,9 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
             is_whole=isinstance(given, str),
             run_id=_run_id(*holders),
             has_places=references is not None,
+            other_topic=None
+            if "turn_id" in topics
+            else next((other for other in topics.values() if other != topic), None),
         )
     ]
 

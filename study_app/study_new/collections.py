@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from metrics.answers.judged import JUDGMENT_KINDS
 from metrics.errors import Fault, join_names
 from metrics.readers.lines import run_name, system_name
 from study_app.study_new.recognise import HEAD_BYTES, SHARE_THAT_FITS, RecognisedFile, Row
@@ -302,7 +303,7 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     cited = frozenset((name,) for file in runs for row in file.rows for name in row[2:])
     corpora = [file for file in search.of("id id text", "id text") if file not in about]
     search.take("texts", corpora, by=lambda file: _holds(file, cited), looks=None)
-    for key in ("nuggets", "support"):
+    for key in JUDGMENT_KINDS:
         judgments = search.of(f"{key} of answers")
         search.take(key, judgments, by=lambda file: _shared(file.ids(0), asked), looks=None)
     return search, runs + [file for file in about if file is not questions]

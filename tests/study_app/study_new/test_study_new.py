@@ -567,6 +567,8 @@ def test_judgments_of_answers_are_found_beside_them(tmp_path):
     assert new(tmp_path, "--study", "mine").exit_code == 0
     [task] = written(tmp_path).tasks
     assert (task.entry.collection.nuggets, task.entry.collection.support) == ("x.jsonl", "y.jsonl")
+    said = "will give no measure: one, two are all called r by their run_id; give each run its own"
+    assert [note for note in task.notes if said in note]
 
 
 def test_files_that_name_pictures_become_a_study(tmp_path):
