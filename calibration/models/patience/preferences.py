@@ -470,7 +470,7 @@ def _beyond_m(misfit: float) -> Diagnostic:
     """
     return info(
         "beyond_m",
-        f"The answers to a pair vary {misfit:.2f} times as much as M explains; 1 would leave nothing unexplained. "
+        f"The answers to a pair vary {misfit:.2f} times as much as M explains; 1 would be a full explanation. "
         "The interval allows for the rest: other properties of a summary that people like or dislike.",
     )
 

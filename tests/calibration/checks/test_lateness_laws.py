@@ -84,7 +84,7 @@ def test_a_floor_that_cannot_be_told_is_said_with_the_decay_it_would_make():
     finding = findings["lateness_floor"]
 
     assert finding.severity == "info"
-    assert "cannot be told" in finding.sentence
+    assert "do not show whether use levels off" in finding.sentence
     [law] = finding.sensitivity[DECAY]
     assert (law.law, law.explains) == ("floor", "as well")
     assert law.low < fit.conf_int()[DECAY][0]

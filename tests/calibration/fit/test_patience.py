@@ -210,7 +210,7 @@ def test_stops_of_streams_are_no_patience_with_texts():
     fits = fitted({"stops": stops, "visits": visits})
 
     assert list(by_name(fits)) == ["patience_chars_stops"]
-    assert any("visit to a stream" in text for text in sentences(fits, "patience_chars_stops"))
+    assert any("visits to streams" in text for text in sentences(fits, "patience_chars_stops"))
     assert str(fits.skipped[-1]).startswith("patience_chars: all stops are of visits to streams")
     for tables in ({"stops": stops}, {"stops": study()["stops"], "visits": visits}):
         assert list(by_name(fitted(tables))) == FROM_STOPS

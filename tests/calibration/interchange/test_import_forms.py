@@ -214,7 +214,7 @@ def test_a_workbook_is_read_by_its_rows():
         "survey.xlsx:1: sheets with rows: 'Answers', 'Notes'; name one with --sheet NAME"
     ]
     assert faults(EXAMPLES / "survey.xlsx", **given, sheet="Answers")[0].startswith(
-        "survey.xlsx:3: better: what"
+        "survey.xlsx:3: better: unknown choice"
     )
 
 
@@ -263,7 +263,7 @@ def test_faults_of_wide_tables_name_line_and_column(put):
     assert faults(path, **WIDE) == [
         "given.csv:3: a_x is empty; fill it in, or remove the row",
         (
-            "given.csv:3: best_*: what 'same' means is not known; say it with --answer same=CHOICE, CHOICE one of left, right, equally_good,"
+            "given.csv:3: best_*: unknown choice 'same'; give its meaning: --answer same=CHOICE, CHOICE one of left, right, equally_good,"
             " equally_bad, none"
         ),
     ]

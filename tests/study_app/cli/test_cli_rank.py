@@ -232,7 +232,7 @@ def test_without_worker_ids_nothing_is_said_within_a_topic(passages, tmp_path):
     result = run(tmp_path, "--within", "topic")
 
     assert result.stdout.startswith("The best is known in 0 of 2 topics; in 2 any may be the best.")
-    assert "nobody knows who judged" in result.stderr
+    assert "the judges are unknown" in result.stderr
 
 
 def test_arguments_of_thirty_two_debates_within_their_topics(shared, tmp_path):
