@@ -301,7 +301,9 @@ def _of_agreements(
     """
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
-    agreements_by_name = {name: _without_side(task, difference, ties) for name, difference in used.items()}
+    agreements_by_name = {
+        name: agreement_without_side(task, difference, ties) for name, difference in used.items()
+    }
     rows = []
     for couple in made:
         (first, influence), (second, other) = (
@@ -329,7 +331,7 @@ def _of_agreements(
     return rows
 
 
-def _without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[QueryMean, Floats]:
+def agreement_without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[QueryMean, Floats]:
     """Return agreement and influences of a measure, without any side effect.
 
     It only changes measures of tasks with a side effect to remove.

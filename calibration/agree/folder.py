@@ -225,6 +225,7 @@ JUDGES = MappingProxyType(
         "topics": "judge_topics.csv",
         "people": "judge_people.csv",
         "axis": "judge_axis.csv",
+        "assisted": "assisted_agreement.csv",
     }
 )
 """Frame of `JudgeTables` -> its file."""
@@ -233,7 +234,7 @@ OPTIONAL = (STREAM_SCORES, STREAM_CORRELATIONS, *JUDGES.values())
 RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, *OPTIONAL)
 RECORD = "agree.json"
 NAMES = dict.fromkeys(
-    ("task", "run", "topic", "judge", "worker", "name", "model", "prompt_sha256", "orders"), str
+    ("task", "run", "topic", "judge", "worker", "name", "model", "prompt_sha256", "orders", "against"), str
 )
 """Columns read as text, even where their cells look like numbers."""
 

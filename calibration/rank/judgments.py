@@ -55,6 +55,8 @@ class JudgedSystems:
         Who stood on which side was drawn by lot.
     fixed_topic : str or None
         The one topic that all judgments are of, where each topic is ranked for itself; None where topics are a sample.
+    topics : tuple of str
+        Names of the topics by code.
     """
 
     task: str
@@ -66,6 +68,7 @@ class JudgedSystems:
     worker: Ints | None
     has_drawn_sides: bool = True
     fixed_topic: str | None = None
+    topics: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -209,7 +212,7 @@ def _judgments(
     Sums over both then read memory in order.
     """
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
-    choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
+    choice, (topic, topics) = rows["choice"], pd.factorize(rows["topic"])
     worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None
     order = np.argsort(topic if worker is None else topic * len(rows) + worker, kind="stable")
     return JudgedSystems(
@@ -222,6 +225,7 @@ def _judgments(
         worker=None if worker is None else worker[order],
         has_drawn_sides=has_drawn_sides,
         fixed_topic=fixed_topic,
+        topics=tuple(map(str, topics)),
     )
 
 

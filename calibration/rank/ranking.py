@@ -1,7 +1,8 @@
 """Ranking of the systems of each task by preferences, as frames."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,9 @@ import pandas as pd
 from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.judges.assist import WIN_RATES, assisted_tasks, verdicts_by
+from calibration.judges.verdicts import Verdicts
+from calibration.rank.assisted import assisted_win_rates
 from calibration.rank.best import BestSystem, best_posterior, couple_votes
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
@@ -28,7 +32,7 @@ from calibration.tables.preferences import counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
-from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
+from metrics.errors import Fault, InputError, input_fault, pluralise
 
 LEVEL = 0.95
 BEST_DRAWS = 20_000
@@ -46,6 +50,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     study: StudyRecord | None = None,
     same_answers: SameAnswersOption = "apart",
     checks: VoteChecks | None = None,
+    assist: Verdicts | None = None,
     place: str = "preferences",
 ) -> Ranking:
     """Rank the systems of each task by the preferences of people.
@@ -71,13 +76,15 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     checks : VoteChecks, optional
         Those of these tables, where an agreement shares them.
+    assist : DataFrame, optional
+        Verdicts of one judge that is no person (`calibration.judges.assist.verdicts_by`), to assist the win rates of people with.
     place : str
         What faults name.
 
     Raises
     ------
     InputError
-        If there are no preferences that count, no such task, or systems of a task that no comparison connects.
+        If there are no preferences that count, no such task, systems of a task that no comparison connects, or verdicts that assist nothing.
     """
     if "preferences" not in tables:
         raise input_fault(
@@ -125,15 +132,17 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         each.task if len(connected) == 1 else each.label: _ranked(each, level, whole.get(each.label))
         for each in connected
     }
+    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level)
     about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
         duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
         level=level,
-        notes=(*notes, *shared_notes(about_each, within)),
+        notes=(*notes, *about_judge, *shared_notes(about_each, within)),
         too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
         knows_workers=all(each.worker is not None for each in connected),
         within=within,
+        assisted=pd.DataFrame(assisted, columns=list(WIN_RATES)),
         best_systems={label: each.best for label, each in ranked.items() if each.best is not None},
     )
 
@@ -186,13 +195,7 @@ def rank_by_judge(
     InputError
         If there is no such judge, no such task, or systems of a task that no comparison connects.
     """
-    names = verdicts["judge"].unique().tolist()
-    if name not in names:
-        there = (
-            f"name one of {join_names(names)}" if names else "prefcal judge import puts judges beside people"
-        )
-        raise input_fault(f"no judge is called {name!r}", path=place, cure=f"{there}; without it people rank")
-    own = verdicts[verdicts["judge"] == name]
+    own = verdicts_by(name, verdicts, path=place)
     judged = [each for each in verdicts_judged(own) if task in {None, each.task}]
     if not judged:
         raise input_fault(
@@ -212,6 +215,18 @@ def rank_by_judge(
         knows_workers=False,
         raters=name,
     )
+
+
+def _assisted(
+    judged: list[JudgedSystems], verdicts: Verdicts, level: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return rows and notes of all tasks, with why others have none; fail where no task has any."""
+    if judged[0].fixed_topic is not None:
+        raise input_fault(
+            "a judge assists numbers over topics, and with topics fixed there are none",
+            cure="rank over topics, without within",
+        )
+    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level), judged)
 
 
 def _connected(

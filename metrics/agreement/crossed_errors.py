@@ -309,11 +309,17 @@ class VotesByPerson:
 
         Its parameters are those of `influence`.
         """
-        weight = self.weight
-        if ties == "drop":
-            weight = weight * ((difference != 0) & (self.share != 0.5))[self.pair]
-            weight = weight / weight.sum() if weight.any() else weight
-        return self.crossing.error(self.influence(difference, ties), weight)
+        return self.crossing.error(self.influence(difference, ties), self.weight_of(difference, ties))
+
+    def weight_of(self, difference: Floats, ties: Ties) -> Floats:
+        """Return the part of each judgment in the agreement of one measure, (n,).
+
+        Parameters as in `influence`.
+        """
+        if ties != "drop":
+            return self.weight
+        weight = self.weight * ((difference != 0) & (self.share != 0.5))[self.pair]
+        return np.asarray(weight / weight.sum() if weight.any() else weight, dtype=np.float64)
 
     def interval(self, difference: Floats, ties: Ties, level: float = 0.95) -> tuple[float, float]:
         """Return the interval of one measure's agreement, cut at 0 and 1.
