@@ -89,8 +89,9 @@ def notes_on(
     """Yield notes on the win rates and duels of a task."""
     few = rates.influence.is_few
     if few.all():
-        names = ", ".join(name for _, name in _scarcities(judged, rates))
-        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open ({names})"
+        names = ", ".join(name for _, name in _scarcities(judged, rates) if name)
+        named = f" ({names})" if names else ""
+        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open{named}"
     else:
         yield from _on_few(judged, rates, task_duels)
     if not is_balanced(judged):

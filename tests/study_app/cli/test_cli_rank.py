@@ -233,6 +233,34 @@ def test_without_worker_ids_nothing_is_said_within_a_topic(passages, tmp_path):
 
     assert result.stdout.startswith("The best is known in 0 of 2 topics; in 2 any may be the best.")
     assert "the judges are unknown" in result.stderr
+    assert "()" not in result.stderr
+    assert "; no intervals, and all ranks are open." in result.stdout
+
+
+def test_a_judge_of_passages_is_not_sent_to_an_option_that_it_cannot_take(passages, tmp_path):
+    """Within a topic people rank, and --raters goes with no --within."""
+    words = [
+        "--topic",
+        "topic",
+        "--worker",
+        "worker",
+        "--left",
+        "left",
+        "--right",
+        "right",
+        "--choice",
+        "winner",
+    ]
+    CliRunner().invoke(cli, ["import", str(passages), *words, "-o", str(tmp_path / "people")])
+    rows = pd.read_csv(passages).drop_duplicates(["topic", "left", "right"])
+    rows[["topic", "left", "right", "winner"]].to_csv(tmp_path / "verdicts.csv", index=False)
+    words = [str(tmp_path / "verdicts.csv"), "--tables", str(tmp_path / "people"), "--name", "gpt"]
+    CliRunner().invoke(cli, ["judge", "import", *words, "-o", str(tmp_path / "tables")])
+
+    with pytest.raises(
+        InputError, match="people rank each topic for itself, without --raters: --within topic"
+    ):
+        prefcal.rank(tmp_path / "tables", raters="gpt")
 
 
 def test_arguments_of_thirty_two_debates_within_their_topics(shared, tmp_path):
@@ -288,6 +316,7 @@ def test_a_judge_ranks_on_request_and_the_first_line_says_so(with_judge, tables)
     assert lines[0] == "By gpt alone, a judge that is no person: this does not say what people prefer."
     assert lines[1].startswith("c wins 100 % of its comparisons")
     assert "1 verdict of 30 without a usable answer, left out" in said.stderr
+    assert "people" not in said.stderr
     assert "By gpt alone" in table.stderr
     assert rates.round(3).to_dict() == {"c": 1.0, "b": 0.45, "a": 0.05}
     assert run(with_judge).stdout == run(tables).stdout
