@@ -11,7 +11,7 @@ or named cause do, and the commonest names.
 
 import argparse
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def thurstone(left: float, right: float, fuzzy: float, rng: Rng) -> str:
     return "equally_good" if abs(apart) < fuzzy else "left" if apart > 0 else "right"
 
 
-def preferences(rows: list[tuple[str, ...]]) -> pd.DataFrame:
+def preferences(rows: Sequence[tuple[str, ...]]) -> pd.DataFrame:
     names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
     return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
@@ -265,8 +265,10 @@ def one(regime: Regime, number: int) -> Said | None:
 def line(regime: Regime, replications: int, engine: Executor) -> str:
     made = [said for said in replicated(engine, partial(one, regime), replications) if said]
     names = Counter(name for said in made for name in said.names)
-    shares = [np.mean([bool(said.names) for said in made])]
-    shares.append(np.mean([bool(said.names & regime.causes) for said in made]) if regime.causes else np.nan)
+    shares = [
+        np.mean([bool(said.names) for said in made]),
+        np.mean([bool(said.names & regime.causes) for said in made]) if regime.causes else np.float64(np.nan),
+    ]
     if any(said.held is not None for said in made):
         shares += [np.mean([getattr(said, what) for said in made]) for what in Said._fields[1:]]
     cells = " | ".join("-" if np.isnan(share) else f"{share:.2f}" for share in shares)

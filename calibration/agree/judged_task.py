@@ -365,7 +365,7 @@ def _error_of_side(side: SideAdjustment) -> float:
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:
     """Yield a warning of tastes so different that few votes decide a majority.
 
-    The p of the agreement is too small then.
+    Comparisons by majority have no interval and no p then: equal measures would be told apart too often.
 
     Parameters
     ----------
@@ -380,8 +380,8 @@ def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iter
         yield warning(
             "tastes_differ",
             "People's own tastes differ widely: a standard difference of scores moves the mean vote (1 for, -1 against) of one person by"
-            f" {spread:.2f} more or less than that of another (standard deviation). The p of comparisons by majority is then too small:"
-            " use those by weighted and by votes, which allow for it, and let more people judge.",
+            f" {spread:.2f} more or less than that of another (standard deviation). Comparisons by majority have no interval and no p: they would"
+            " tell equal measures apart too often. Use those by weighted and by votes (comparisons.csv), which allow for it, and let more people judge.",
         )
 
 
