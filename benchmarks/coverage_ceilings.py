@@ -9,7 +9,7 @@ The time is that of a million judgments.
 People vote by Davidson's model on strengths of preference that are drawn here, apart from the package's simulators. The truth is what
 a second panel of other people, and a metric that knows which side is preferred, reach in a very large study of the
 same sort; where neither side is preferred the metric takes one by chance. The difference is that of a measure, which sees strengths with an
-error, from a second panel; its table is Markdown, for keep_rows.py. docs/evidence.md shows the tables.
+error, from a second panel. The tables are Markdown, for keep_rows.py; docs/evidence.md shows them.
 """
 
 import argparse
@@ -198,22 +198,34 @@ def ceilings_of_one(regime: Regime, number: int) -> tuple[Floats, Floats]:
     return ceilings_of(drawn(regime, np.random.default_rng([3, number])))
 
 
-def coverage(regime: Regime, studies: int, engine: Executor) -> str:
-    """Return a row: coverage of both ceilings by convention; true and mean estimate, width, where a tie counts half."""
+def coverage_row(name: str, regime: Regime, studies: int, engine: Executor) -> str:
+    """Return a row on both ceilings: of ties that count half, and the least coverage of a convention."""
     true = truth(regime, np.random.default_rng(3))[:2]
-    found = replicated(engine, partial(ceilings_of_one, regime), studies)
-    values, ends = (np.array(part) for part in zip(*found, strict=True))
-    held = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(axis=0)
-    half = list(TIES).index("half")
-    means, widths = (
-        np.nanmean(values, axis=0)[:, half],
-        np.nanmedian(ends[..., 1] - ends[..., 0], axis=0)[:, half],
+    values, ends = (
+        np.array(part)
+        for part in zip(*replicated(engine, partial(ceilings_of_one, regime), studies), strict=True)
     )
-    parts = [
-        f"{' '.join(f'{share:.2f}' for share in held[row])} | {true[row, half]:.3f} {means[row]:.3f} {widths[row]:.2f}"
-        for row in (0, 1)
-    ]
-    return f"{' || '.join(parts)} | no interval {np.isnan(ends[:, 0, 0, 0]).mean():.2f}"
+    held = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(axis=0)
+    both = [cells(regime, true[row], values[:, row], ends[:, row]) for row in (0, 1)]
+    least = [shown(of_one.min()) for of_one in held]
+    return f"| {' | '.join([name, str(studies), *both[0], least[0], *both[1], least[1]])} |"
+
+
+def cells(regime: Regime, true: Floats, values: Floats, ends: Floats, spec: str = ".3f") -> tuple[str, ...]:
+    """Return true value and mean estimate, coverage, median width, and that over what the spread of estimates asks for, where a tie counts half."""
+    half = list(TIES).index("half")
+    truth, value, (low, high) = true[half], values[:, half], ends[:, half].T
+    width = np.nanmedian(high - low)
+    clusters = min(regime.queries, regime.people or regime.queries)
+    asked = 2 * float(stdtrit(clusters - 1, 0.975)) * np.nanstd(value)
+    means = f"{shown(truth, spec)}, {shown(np.nanmean(value), spec)}"
+    return means, shown(((low <= truth) & (truth <= high)).mean()), shown(width), shown(width / asked)
+
+
+def shown(value: float, spec: str = ".2f") -> str:
+    """Return a number without the 0 before its point."""
+    text = format(value, spec)
+    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
 
 
 def difference_of_one(regime: Regime, number: int) -> Floats:
@@ -229,27 +241,11 @@ def difference_row(name: str, regime: Regime, studies: int, engine: Executor) ->
     """Return a row on ties that count half: truth, mean, coverage, width, that over what the spread of estimates asks for; other conventions' coverage."""
     panel, _, measure = truth(regime, np.random.default_rng(3))
     true = measure - panel
-    value, low, high = np.moveaxis(
-        np.array(replicated(engine, partial(difference_of_one, regime), studies)), 2, 0
-    )
-    held = ((low <= true) & (true <= high)).mean(axis=0)
-    half = list(TIES).index("half")
-    width = np.nanmedian(high - low, axis=0)[half]
-    clusters = min(regime.queries, regime.people or regime.queries)
-    asked = 2 * float(stdtrit(clusters - 1, 0.975)) * value[:, half].std()
-    others = " ".join(
-        f"{share:.2f}".lstrip("0") for ties, share in zip(TIES, held, strict=True) if ties != "half"
-    )
-    cells = (
-        name,
-        str(studies),
-        f"{true[half]:+.3f}, {value[:, half].mean():+.3f}".replace("0.", "."),
-        f"{held[half]:.2f}".lstrip("0"),
-        f"{width:.2f}".lstrip("0"),
-        f"{width / asked:.2f}".removeprefix("0"),
-        others,
-    )
-    return f"| {' | '.join(cells)} |"
+    found = np.array(replicated(engine, partial(difference_of_one, regime), studies))
+    held = ((found[..., 1] <= true) & (true <= found[..., 2])).mean(axis=0)
+    others = " ".join(shown(share) for ties, share in zip(TIES, held, strict=True) if ties != "half")
+    row = (name, str(studies), *cells(regime, true, found[..., 0], found[..., 1:], "+.3f"), others)
+    return f"| {' | '.join(row)} |"
 
 
 def million() -> None:
@@ -280,24 +276,17 @@ def main() -> None:
     if options.studies == "million":
         million()
         return
-    studies = int(options.studies)
-    if options.difference:
-        others = ", ".join(ties for ties in TIES if ties != "half")
-        print(
-            f"| studies | R | true, mean estimate | covered | width | of what is needed | covered: {others} |"
-        )
-        print("|---|---|---|---|---|---|---|")
-        with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-            for name in options.regimes or REGIMES:
-                print(difference_row(name, REGIMES[name], studies, engine), flush=True)
-        return
-    print(
-        f"{studies} studies a regime. Of a second panel, then of a perfect metric: coverage of the 95 % interval"
+    row = difference_row if options.difference else coverage_row
+    of_one = "true, mean estimate | covered | width | of what is needed"
+    head = (
+        f"studies | R | {of_one} | covered: {', '.join(ties for ties in TIES if ties != 'half')}"
+        if options.difference
+        else f"studies | R | second panel: {of_one} | least | perfect measure: {of_one} | least"
     )
-    print(f"({', '.join(TIES)}) | true, mean estimate, median width where a tie counts half")
+    print(f"| {head} |\n{'|---' * (head.count('|') + 1)}|")
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         for name in options.regimes or REGIMES:
-            print(f"{name:44s} {coverage(REGIMES[name], studies, engine)}", flush=True)
+            print(row(name, REGIMES[name], int(options.studies), engine), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ tables; of plain ones only n and T of each worker are drawn, which is all that t
 log(estimate / truth) and its robust standard deviation, the share of 95 % intervals that hold the truth, and the width: the median
 interval on the log scale, in units of 2 x 1.96 standard deviations of log(estimate), times 1.96 / t with few workers.
 `people` are not as the model says (`benchmarks.people_durations`). Held: the interval holds the truth, or the range of other laws does, or a
-warning names a cause (other than few_*). The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
+warning names the cause (`People.causes`). The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
 """
 
 import argparse
@@ -200,16 +200,19 @@ class PeopleFit(NamedTuple):
         Whether the range of other laws holds it.
     said : frozenset of str
         Names of the warnings but few_*.
+    named : bool
+        Whether one of them names the cause.
     """
 
     errors: np.ndarray
     intervals: tuple[Interval, ...]
     in_range: tuple[bool, ...]
     said: frozenset[str]
+    named: bool
 
     def held(self, place: int) -> bool:
-        """Whether the interval or the range holds the truth, or a cause is named."""
-        return holds(self.intervals[place], 1.0) or self.in_range[place] or bool(self.said)
+        """Whether the interval or the range holds the truth, or the cause is named."""
+        return holds(self.intervals[place], 1.0) or self.in_range[place] or self.named
 
 
 def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], seed: int) -> PeopleFit:
@@ -226,6 +229,9 @@ def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], 
             laws[parameter] += rows
     ends = list(fit.conf_int().values())[:2]
     pairs = list(zip(fit.parameters, truths, strict=False))
+    said = frozenset(
+        one.name for one in findings if one.severity == "warning" and not one.name.startswith("few_")
+    )
     return PeopleFit(
         errors=fit.estimates[:2] / truths,
         intervals=tuple(
@@ -233,9 +239,8 @@ def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], 
             for (low, high), truth in zip(ends, truths, strict=True)
         ),
         in_range=tuple(in_range(laws[parameter], truth) for parameter, truth in pairs),
-        said=frozenset(
-            one.name for one in findings if one.severity == "warning" and not one.name.startswith("few_")
-        ),
+        said=said,
+        named=bool(said & who.causes),
     )
 
 
@@ -248,9 +253,9 @@ def in_range(laws: list[OtherLaw], truth: float) -> bool:
 
 def people(chosen: argparse.Namespace, engine: Executor) -> None:
     """Print what whole fits say of people who are not as the model says."""
-    head = "M | S | M: covered | S: covered | M: width | S: width | M: held | S: held | warned | names of the warnings"
+    head = "R | M | S | M: covered | S: covered | M: width | S: width | M: held | S: held | warned | names of the warnings"
     print(f"| people | {head} |")
-    print("|---" * 11 + "|")
+    print("|---" * 12 + "|")
     for name, who in PEOPLE.items():
         if chosen.named and not any(part in name for part in chosen.named):
             continue
@@ -276,7 +281,9 @@ def people(chosen: argparse.Namespace, engine: Executor) -> None:
             for one, count in warned.most_common()
             if count >= RARE * len(found)
         )
-        print(f"| {name} | {' | '.join(f'{one:.2f}' for one in shares)} | {names} |", flush=True)
+        print(
+            f"| {name} | {len(found)} | {' | '.join(f'{one:.2f}' for one in shares)} | {names} |", flush=True
+        )
 
 
 def naive_study(seed: int) -> dict[tuple[str, str], tuple[float, float]]:

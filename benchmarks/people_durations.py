@@ -44,6 +44,8 @@ class People:
         Share of the sessions that a phone call of 2 to 15 minutes cuts in two.
     shrinking : float
         Days in which sessions become half as long; 0: never.
+    causes : frozenset of str
+        Names under which a warning says why an interval misses.
     """
 
     means: Law
@@ -56,6 +58,7 @@ class People:
     enrolled_by: float = 0.0
     split: float = 0.0
     shrinking: float = 0.0
+    causes: frozenset[str] = frozenset()
 
     @property
     def is_of_sessions(self) -> bool:
@@ -125,43 +128,62 @@ def day_and_night(height: float) -> Pace:
     return lambda _days, _rng: lambda at: 1 + height * np.cos(2 * math.pi * (np.asarray(at) - 0.8))
 
 
+SHORT, HEAVY, KINDS, DAYS, FADES, REGULAR, GONE, BOTH, SPLIT, SHRINK = (
+    frozenset({name})
+    for name in (
+        "short_tails",
+        "heavy_tails",
+        "two_kinds_of_people",
+        "days_differ",
+        "interest_fades",
+        "regular_visits",
+        "drop_outs",
+        "away_and_session",
+        "split_sessions",
+        "sessions_shrink",
+    )
+)
 PEOPLE: Mapping[str, People] = MappingProxyType(
     {
         "as the model says": People(means=log_normal()),
         "as the model says, S = M / 2": People(means=log_normal(0.5)),
-        "means gamma, shape 1": People(means=gamma(1)),
-        "means gamma, shape 2": People(means=gamma(2)),
-        "means uniform, .05 to 1.95": People(means=uniform(0.05)),
-        "means uniform, .3 to 1.7": People(means=uniform(0.3)),
-        "means uniform, .5 to 1.5": People(means=uniform(0.5)),
-        "means heavy-tailed, sigma .7": People(means=heavy(0.7)),
-        "means heavy-tailed, sigma .5": People(means=heavy(0.5)),
-        "rates gamma, shape 2.5": People(means=inverse_gamma(2.5)),
-        "rates gamma, shape 3": People(means=inverse_gamma(3)),
-        "rates gamma, shape 4": People(means=inverse_gamma(4)),
-        "rates gamma, shape 6": People(means=inverse_gamma(6)),
-        "two kinds, .25 and 1.75": People(means=two_kinds(0.25, 1.75)),
-        "two kinds, .5 and 1.5": People(means=two_kinds(0.5, 1.5)),
-        "habits, once a day": People(means=beyond_a_day(1.0), daily=True),
-        "habits, once a day, people alike": People(means=beyond_a_day(0.5), daily=True),
-        "common days, sd .5": People(means=log_normal(), pace=common_days(0.5)),
-        "common days, sd .3": People(means=log_normal(), pace=common_days(0.3)),
-        "fading, half in 4 days": People(means=log_normal(), pace=fading(4)),
-        "fading, half in 7 days": People(means=log_normal(), pace=fading(7)),
-        "day and night, .8": People(means=log_normal(), pace=day_and_night(0.8)),
-        "bursts, gamma intervals of shape .5": People(means=log_normal(), within=0.5),
-        "evenly, gamma intervals of shape 2": People(means=log_normal(), within=2.0),
-        "drop-outs, 10 %": People(means=log_normal(), leaving=0.1),
-        "drop-outs, 20 %": People(means=log_normal(), leaving=0.2),
-        "drop-outs, 30 %": People(means=log_normal(), leaving=0.3),
-        "away and session, -.8": People(means=log_normal(), correlation=-0.8),
-        "away and session, .8": People(means=log_normal(), correlation=0.8),
-        "away and session, .5": People(means=log_normal(), correlation=0.5),
+        "means gamma, shape 1": People(means=gamma(1), causes=SHORT),
+        "means gamma, shape 2": People(means=gamma(2), causes=SHORT),
+        "means uniform, .05 to 1.95": People(means=uniform(0.05), causes=SHORT),
+        "means uniform, .3 to 1.7": People(means=uniform(0.3), causes=SHORT),
+        "means uniform, .5 to 1.5": People(means=uniform(0.5), causes=SHORT),
+        "means heavy-tailed, sigma .7": People(means=heavy(0.7), causes=HEAVY),
+        "means heavy-tailed, sigma .5": People(means=heavy(0.5), causes=HEAVY),
+        "rates gamma, shape 2.5": People(means=inverse_gamma(2.5), causes=HEAVY),
+        "rates gamma, shape 3": People(means=inverse_gamma(3), causes=HEAVY),
+        "rates gamma, shape 4": People(means=inverse_gamma(4), causes=HEAVY),
+        "rates gamma, shape 6": People(means=inverse_gamma(6), causes=HEAVY),
+        "two kinds, .25 and 1.75": People(means=two_kinds(0.25, 1.75), causes=KINDS),
+        "two kinds, .5 and 1.5": People(means=two_kinds(0.5, 1.5), causes=KINDS),
+        "habits, once a day": People(means=beyond_a_day(1.0), daily=True, causes=REGULAR),
+        "habits, once a day, people alike": People(means=beyond_a_day(0.5), daily=True, causes=REGULAR),
+        "common days, sd .5": People(means=log_normal(), pace=common_days(0.5), causes=DAYS),
+        "common days, sd .3": People(means=log_normal(), pace=common_days(0.3), causes=DAYS),
+        "fading, half in 4 days": People(means=log_normal(), pace=fading(4), causes=FADES),
+        "fading, half in 7 days": People(means=log_normal(), pace=fading(7), causes=FADES),
+        "day and night, .8": People(
+            means=log_normal(), pace=day_and_night(0.8), causes=frozenset({"hours_differ"})
+        ),
+        "bursts, gamma intervals of shape .5": People(
+            means=log_normal(), within=0.5, causes=frozenset({"uneven_visits"})
+        ),
+        "evenly, gamma intervals of shape 2": People(means=log_normal(), within=2.0, causes=REGULAR),
+        "drop-outs, 10 %": People(means=log_normal(), leaving=0.1, causes=GONE),
+        "drop-outs, 20 %": People(means=log_normal(), leaving=0.2, causes=GONE),
+        "drop-outs, 30 %": People(means=log_normal(), leaving=0.3, causes=GONE),
+        "away and session, -.8": People(means=log_normal(), correlation=-0.8, causes=BOTH),
+        "away and session, .8": People(means=log_normal(), correlation=0.8, causes=BOTH),
+        "away and session, .5": People(means=log_normal(), correlation=0.5, causes=BOTH),
         "away and session, 0": People(means=log_normal(), correlation=0.0),
-        "a third of the sessions split": People(means=log_normal(), split=1 / 3),
-        "half of the sessions split": People(means=log_normal(), split=0.5),
-        "sessions shrink, half in 3 days": People(means=log_normal(), shrinking=3),
-        "sessions shrink, half in 6 days": People(means=log_normal(), shrinking=6),
+        "a third of the sessions split": People(means=log_normal(), split=1 / 3, causes=SPLIT),
+        "half of the sessions split": People(means=log_normal(), split=0.5, causes=SPLIT),
+        "sessions shrink, half in 3 days": People(means=log_normal(), shrinking=3, causes=SHRINK),
+        "sessions shrink, half in 6 days": People(means=log_normal(), shrinking=6, causes=SHRINK),
     }
 )
 

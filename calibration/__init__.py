@@ -1,6 +1,6 @@
 """Parameters of user models, fitted to tidy tables from logs, with intervals.
 
-May import `metrics`, never `study_app`.
+This package may import `metrics`, never `study_app`.
 """
 
 from typing import TYPE_CHECKING

@@ -125,7 +125,7 @@ def simulate_study(study: SimulatedStudy, rng: np.random.Generator, *, activity:
 def simulate_activity(visits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Draw table activity of visits: one page each, with heartbeats.
 
-    It opens, beats every 15 seconds and closes.
+    A page opens, beats every 15 seconds and closes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Effectiveness measures of summaries, streams, pushes and ranked lists.
+"""Effectiveness measures of summaries, streams, pushes, ranked lists and answers.
 
 Knows neither `calibration` nor `study_app`. Readers of files live in `metrics.readers`, one measure family in
 each other module.
@@ -25,6 +25,12 @@ __all__ = [
     "TIAP",
     "TIASBR",
     "TSBR",
+    "AnswerCollection",
+    "AnswerRun",
+    "AnswerSentence",
+    "CitationPrecision",
+    "CitationRecall",
+    "CitedSentences",
     "Collection",
     "Compat",
     "Comprehensiveness",
@@ -41,6 +47,7 @@ __all__ = [
     "HarmonicMean",
     "IUnit",
     "InputError",
+    "JudgedNugget",
     "LatencyComprehensiveness",
     "Link",
     "MMeasure",
@@ -52,6 +59,11 @@ __all__ = [
     "NormalisedGain",
     "NormalisedLatencyGain",
     "Nugget",
+    "NuggetsAll",
+    "NuggetsAllStrict",
+    "NuggetsVital",
+    "NuggetsVitalStrict",
+    "NuggetsWeighted",
     "Population",
     "PushCell",
     "PushCollection",
@@ -64,11 +76,14 @@ __all__ = [
     "SilenceRecall",
     "SimulatedUsers",
     "Summary",
+    "Support",
+    "SupportStrict",
     "SweepGrid",
     "UMeasure",
     "Update",
     "UpdateCount",
     "UpdateRun",
+    "Words",
     "agreements",
     "all_measures",
     "bootstrap_interval",
@@ -76,6 +91,8 @@ __all__ = [
     "correlate",
     "kendall_tau_b",
     "measure",
+    "read_answer_collection",
+    "read_answer_run",
     "read_events",
     "read_lengths",
     "read_push_collection",
@@ -87,6 +104,7 @@ __all__ = [
     "read_sweep",
     "read_trails",
     "read_update_run",
+    "score_answers",
     "score_intents",
     "score_msu",
     "score_push",
@@ -129,6 +147,24 @@ def lazily(
 
 if TYPE_CHECKING:
     from metrics.agreement import agreements, bootstrap_interval, compare, correlate, kendall_tau_b, tau_ap
+    from metrics.answers import (
+        AnswerCollection,
+        AnswerRun,
+        AnswerSentence,
+        CitationPrecision,
+        CitationRecall,
+        CitedSentences,
+        JudgedNugget,
+        NuggetsAll,
+        NuggetsAllStrict,
+        NuggetsVital,
+        NuggetsVitalStrict,
+        NuggetsWeighted,
+        Support,
+        SupportStrict,
+        Words,
+        score_answers,
+    )
     from metrics.errors import Fault, InputError
     from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
     from metrics.msu import (
@@ -172,6 +208,8 @@ if TYPE_CHECKING:
         score_ranked,
     )
     from metrics.readers import (
+        read_answer_collection,
+        read_answer_run,
         read_events,
         read_lengths,
         read_push_collection,
@@ -223,6 +261,7 @@ else:
         ".updates",
         ".msu",
         ".ranked",
+        ".answers",
         ".agreement",
         ".readers",
         ".sweep",

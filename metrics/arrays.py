@@ -1,6 +1,6 @@
 """Array types for signatures, and alignment of labelled pandas columns.
 
-Types are named by what they hold; shapes stand in docstrings.
+Types are named by what they hold; docstrings state the shapes.
 """
 
 import sys

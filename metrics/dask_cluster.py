@@ -1,6 +1,6 @@
 """Connection to a running Dask cluster (extra `prefcal[cluster]`).
 
-The only module that needs that extra.
+This is the only module that needs that extra.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ SECONDS = 10
 SAYING = 1.2
 """Multiple of `SECONDS` after which an unanswered scheduler is given up.
 
-Dask's client would wait for its answer without an end.
+Dask's client would wait forever.
 """
 
 
@@ -66,7 +66,7 @@ def _nobody(address: str) -> PrefcalError:
 def _check_scheduler(distributed: Any, address: str) -> None:
     """Raise `PrefcalError` unless a Dask scheduler answers at this address.
 
-    Any other service may say anything, or nothing at all.
+    Another service at the address may send any reply, or none.
     """
     answer: Future[Any] = Future()
     with _said_once("distributed", "tornado.application", "asyncio"):
@@ -113,7 +113,7 @@ async def _identity(distributed: Any, address: str) -> Any:
 def _said_once(*names: str) -> Iterator[None]:
     """Suppress Dask's logged tracebacks about a lost or wrong scheduler.
 
-    Who uses it says so in one line.
+    The caller reports the failure in one line.
     """
     logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
@@ -129,7 +129,7 @@ def _said_once(*names: str) -> Iterator[None]:
 def _check_workers(client: Any, address: str) -> None:
     """Raise `PrefcalError` unless there are workers, all with this prefcal version.
 
-    Another one may give other numbers.
+    Another version may give other numbers.
     """
     try:
         client.wait_for_workers(1, timeout=SECONDS)

@@ -6,7 +6,7 @@ Every reader collects its faults in a `FaultLog`, so that a user sees them all a
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def printable(text: str) -> str:
 def format_faults(faults: Sequence[Fault]) -> list[str]:
     """Format one line per fault, at most `MAX_FAULTS_SHOWN`, then the number left.
 
-    Of a file with very many at least how many.
+    The number is a lower bound for a file with very many faults.
     """
     lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
     if len(faults) > MAX_FAULTS_SHOWN:
@@ -110,22 +110,39 @@ class FaultLog:
     def __init__(self, path: str | Path) -> None:
         self.path = str(path)
         self.faults: list[Fault] = []
+        self._kinds: dict[str, tuple[int, int]] = {}
 
-    def add(self, problem: str, *, line: int | None = None, cure: str) -> None:
-        """Add one fault of this file, up to `MAX_FAULTS_KEPT`."""
-        if len(self.faults) < MAX_FAULTS_KEPT:
+    def add(self, problem: str, *, line: int | None = None, cure: str, kind: str | None = None) -> None:
+        """Add one fault of this file, up to `MAX_FAULTS_KEPT`.
+
+        Later faults of a ``kind`` are only counted.
+        """
+        if kind is not None and kind in self._kinds:
+            place, more = self._kinds[kind]
+            self._kinds[kind] = (place, more + 1)
+        elif len(self.faults) < MAX_FAULTS_KEPT:
+            if kind is not None:
+                self._kinds[kind] = (len(self.faults), 0)
             self.faults.append(Fault(problem=problem, cure=cure, path=self.path, line=line))
 
     def raise_if_any(self) -> None:
         """Raise `InputError` with every fault noted so far, if there is one."""
+        for place, more in self._kinds.values():
+            if more:
+                fault = self.faults[place]
+                self.faults[place] = replace(
+                    fault, problem=f"{fault.problem} (and {pluralise(more, 'fault')} more of this kind)"
+                )
         if self.faults:
-            raise InputError(self.faults)
+            raise InputError(
+                sorted(self.faults, key=lambda fault: fault.line or 0) if self._kinds else self.faults
+            )
 
 
 def raise_all(logs: Iterable[FaultLog]) -> None:
     """Raise `InputError` with every fault of several files, ordered by line.
 
-    Nothing is raised where there is none; file by file.
+    Faults are grouped by file; without faults it raises nothing.
     """
     faults = [fault for log in logs for fault in sorted(log.faults, key=lambda fault: fault.line or 0)]
     if faults:
@@ -144,7 +161,7 @@ def input_fault(
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """Pattern of text that a spreadsheet reads as a formula.
 
-In Japan also in full width.
+It includes the full-width forms that Japanese spreadsheets accept.
 """
 
 _FORMULA_AHEAD = r'(?=[\s"]*[=+\-@＝＋－＠])'
@@ -156,16 +173,16 @@ LATER_FORMULA = re.compile(r"([;|\t\r\n\v\f\x85\u2028\u2029])" + _FORMULA_AHEAD)
 def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known name most like ``name``, or None where none is close.
 
-    By `difflib`'s ratio, 1 for equal names.
+    Closeness is `difflib`'s ratio, 1 for equal names.
     """
     matches = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 
 def pluralise(number: int, singular: str, plural: str | None = None) -> str:
-    """Format a number with its noun: `1 query`, `8 queries`.
+    """Format a number with its noun, `1 query` or `8 queries`.
 
-    The plural of other words than in -s is given.
+    The caller gives any plural that does not end in -s.
     """
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 

@@ -1,6 +1,6 @@
 """Judged events, and runs of updates about them, as values.
 
-They are the same whatever files they were read from.
+The values do not depend on the format of the files.
 
 `metrics.readers.tempsum` reads them; `metrics.updates.score` and `metrics.msu.score` score them. Ids are text and stay as
 written; times are seconds since 1970-01-01 UTC.
@@ -66,7 +66,7 @@ class Update(NamedTuple):
 class Match(NamedTuple):
     """Nugget matched in an update, with its first byte and end byte in the text.
 
-    Bytes are those of UTF-8; the end is the one after the last.
+    Offsets count bytes of UTF-8; the end is exclusive.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Event:
     def nuggets_of(self, update: str) -> tuple[str, ...]:
         """Return each nugget in an update once.
 
-        Its own, then its original's if it is a copy.
+        The update's own nuggets come first, then those of its original if it is a copy.
         """
         sampled = self.updates.get(update)
         matches = self.matches.get(update, ())
@@ -135,7 +135,7 @@ class SkippedMatches(NamedTuple):
     update: int
 
     def sentence(self, *, nuggets: object, updates: object) -> str:
-        """Return a sentence about the skipped matches, or an empty text.
+        """Return a sentence on the skipped matches, or an empty text.
 
         It names both files.
         """
@@ -246,7 +246,7 @@ class UpdateRun:
     def entries(self, judged: Iterable[str]) -> dict[str, NDArray[np.int64]]:
         """Return the entries of each judged topic, in file order.
 
-        A topic that the run has nothing for is left out.
+        A topic without entries in the run is left out.
         """
         names = TopicNames(judged, STREAM_TOPICS, where=self.name)
         judged_topics = {topic: names.find(topic) for topic in set(self.topics)}

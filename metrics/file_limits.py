@@ -22,7 +22,7 @@ MAX_COLUMNS = 10_000
 MAX_VALUES = 10_000_000
 """Largest number of values of a JSON file, or elements of an XML file.
 
-Each becomes several hundred bytes.
+Each value takes several hundred bytes of memory.
 """
 MAX_DOCUMENT_BYTES = 16 * 2**20
 """Largest size in bytes of a file written by hand, such as a study file."""
@@ -32,7 +32,7 @@ CHUNK = 2**20
 def factor() -> float:
     """Return the environment's multiple of the budget, 1 without it.
 
-    Raises `InputError` if that is no number from 1.
+    It raises `InputError` if the variable is no number from 1.
     """
     given = os.environ.get(VARIABLE, "1")
     try:

@@ -40,7 +40,7 @@ def write_atomically(path: str | Path, content: str | bytes, *, private: bool = 
 def written_whole(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Write a temporary file that replaces its target once it is on the disk.
 
-    Its folder is made.
+    It makes the target's folder.
 
     What is no regular file (a pipe, a terminal) is written to directly. A private file may be read by its owner alone.
 
@@ -74,7 +74,7 @@ def private_opener(path: str, flags: int) -> int:
 def temporary_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path for a file or folder that is then renamed to ``path``.
 
-    Nothing of it stays behind.
+    The temporary file or folder is always removed.
 
     It lies in a folder beside ``path`` that only its owner may enter. What killed commands left there is removed first.
     """
@@ -148,7 +148,7 @@ def sync_names(path: Path) -> None:
 def digest_of(content: bytes) -> str:
     """Return the SHA-256 of a text, whatever its line ends.
 
-    Version control systems change line ends.
+    Line ends are normalised first, because version control systems change them.
     """
     return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
@@ -156,7 +156,7 @@ def digest_of(content: bytes) -> str:
 def check_unchanged(record: Path, digests: object, names: Iterable[str], *, command: str) -> None:
     """Check that result files are as their command wrote them.
 
-    A report of tables of two runs, or of half a table, would be wrong.
+    A report from tables of two runs, or from half a table, would be wrong.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ def check_unchanged(record: Path, digests: object, names: Iterable[str], *, comm
 
 
 def relative_path(path: str | Path, folder: str | Path) -> str:
-    """Return a path relative to ``folder``, without names of folders above both.
+    """Return a path relative to ``folder``, without the folders above both.
 
-    As it is written into a file of that folder.
+    Such a path is written into a file of that folder.
 
     On another drive, to which no relative path leads, it is the name of the file alone.
     """
@@ -200,7 +200,7 @@ def relative_path(path: str | Path, folder: str | Path) -> str:
 def check_file_place(path: str | Path) -> None:
     """Raise `InputError` if a file of this name could not be written.
 
-    Before the work whose result it is to hold.
+    Commands call it before they begin the work that the file will hold.
     """
     path = _named(path)
     if path.is_dir():
@@ -213,7 +213,7 @@ def check_file_place(path: str | Path) -> None:
 def check_folder_place(path: str | Path) -> None:
     """Raise `InputError` if nothing could be written into a folder of this name.
 
-    It may have to be made first.
+    The folder need not exist yet.
     """
     path = _named(path)
     if path.exists() and not path.is_dir():
@@ -222,9 +222,9 @@ def check_folder_place(path: str | Path) -> None:
 
 
 def _named(path: str | Path) -> Path:
-    """Return a path; raises `InputError` for a name that the system cannot hold.
+    """Return a path, or raise `InputError` for a name that the system cannot hold.
 
-    With NUL, or half a character, in it.
+    Such names contain NUL or half a character.
     """
     try:
         is_name = b"\0" not in os.fsencode(path)

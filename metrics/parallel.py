@@ -33,7 +33,7 @@ AHEAD = 2
 ALONE_SECONDS = 4.0
 """Processor seconds that the first pieces get in this process alone.
 
-What is over by then needs no other processes, which take seconds to start.
+Work that ends by then needs no other processes, which take seconds to start.
 """
 
 
@@ -126,7 +126,7 @@ class _DaskEngine(Executor):
     ) -> Iterator[tuple[Item, Result]]:
         """Yield each item with its result; a piece of a lost worker is repeated.
 
-        As many pieces at a time as the cluster has threads.
+        It keeps `AHEAD` items a worker in flight, and at least 16.
         """
         from distributed import KilledWorker  # noqa: PLC0415 - only a cluster needs it
 
@@ -196,7 +196,7 @@ def _in_flight(
 def _handed(pool: ProcessPoolExecutor, item: object) -> "Future[Any]":
     """Submit a piece to the processes, with Ctrl-C held back from new ones.
 
-    A process that is started for it hears of Ctrl-C only when it can end without a word.
+    A new process reacts to Ctrl-C only when it can end silently.
 
     Windows cannot hold a signal back.
     """

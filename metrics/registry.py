@@ -94,7 +94,7 @@ class Measure:
     def __repr__(self) -> str:
         """Format as ``MMeasure(patience=1500)``, with parameters not at their defaults.
 
-        The main parameter is always there.
+        The main parameter is always included.
         """
         defaults = self.defaults()
         shown = [
@@ -180,6 +180,7 @@ FAMILY_MODULES: tuple[str, ...] = (
     "metrics.updates.score",
     "metrics.msu.score",
     "metrics.ranked.score",
+    "metrics.answers.score",
 )
 M = TypeVar("M", bound=Measure)
 _known: dict[str, type[Measure]] = {}
@@ -197,7 +198,7 @@ def measure(what: type[M]) -> type[M]: ...
 def measure(what: str | type[M]) -> Measure | type[M]:
     """Return the measure that a text names, or declare a class as a measure.
 
-    ``measure("M(patience=840)")`` and ``@measure``.
+    Uses are ``measure("M(patience=840)")`` and ``@measure``.
 
     A class becomes a frozen, keyword-only dataclass and is entered in the registry::
 
@@ -292,7 +293,7 @@ def parse_measure(text: str, *, printed: bool = False) -> Measure:
 def _class_named(name: str, *, printed: bool) -> type[Measure]:
     """Find a measure class by its name, else by its printed name.
 
-    By the first that has it; the families are imported when it is not known yet.
+    The first match counts; families are imported when the name is unknown so far.
     """
     cls = _known.get(name) or all_measures().get(name)
     if cls is None and printed:

@@ -21,7 +21,7 @@ ALL = "all"
 MEANS = frozenset({ALL, "amean", "average", "mean"})
 """Names that tools give to a row over all topics.
 
-trec_eval and ir_measures, gdeval and ndeval, compatibility.py, tables of pandas.
+Sources are trec_eval and ir_measures, gdeval and ndeval, compatibility.py, and tables of pandas.
 """
 
 Topics: TypeAlias = Literal["judged", "run"]
@@ -43,7 +43,7 @@ MAX_LINES = 10
 def is_mean(topic: str) -> bool:
     """Return whether a topic id is a tool's name for all topics.
 
-    ``all``, ``amean``, ``average``, ``mean``.
+    Such names are ``all``, ``amean``, ``average`` and ``mean``.
     """
     return topic.lower() in MEANS
 
@@ -51,7 +51,7 @@ def is_mean(topic: str) -> bool:
 class HasSummary(ABC):
     """Base of results that print as the first lines of their `summary`.
 
-    Nothing of them is ever dumped.
+    Their data are never dumped.
     """
 
     __slots__ = ()
@@ -143,7 +143,7 @@ def check_several(values: object, what: str) -> None:
 def label_measures(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
     """Label each measure by its `column`, or by the label the caller gave.
 
-    It is its name in the column ``metric``.
+    The label is the measure's name in the column ``metric``.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] |
 def score_frame(scores: Sequence[Score]) -> "pd.DataFrame":
     """Convert scores to a tidy frame: run, topic, metric, value.
 
-    ``user`` stands before metric when any score has one.
+    A column ``user`` comes before metric when any score has a user.
     """
     import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
 

@@ -21,7 +21,7 @@ from metrics.topic_ids import TopicNames
 MILLISECONDS = 1e11
 """Largest plausible time in seconds (the year 5138); beyond are milliseconds.
 
-The same number of milliseconds is March 1973.
+The same number of milliseconds is in March 1973.
 """
 Noun: TypeAlias = tuple[str, str]
 """Singular and plural."""
@@ -78,7 +78,8 @@ class UnusedInput:
     def sentence(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
         """Return a sentence with the count, the reason and an example.
 
-        ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
+        For example: ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are
+        left out``.
 
         Parameters
         ----------

@@ -18,6 +18,7 @@ from calibration.agree.score_sources import ScoreSources, read_scores
 from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.families import FitOptions
 from calibration.fit.user_model_fit import UserModelFit, fit_user_model
+from calibration.judges.assist import verdicts_by
 from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.rank.folder import Ranking
 from calibration.rank.ranking import LEVEL, rank_by_judge, rank_systems
@@ -38,13 +39,13 @@ from study_app.report.drawing.style import read_look
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
 """Folder of tables, or frames by table name.
 
-Columns are those of docs/tables.md, types those of `pandas.read_csv`.
+docs/tables.md has the columns; `pandas.read_csv` gives the types.
 """
 
 Model: TypeAlias = UserModelFit | UserModel | str | Path
-"""Result of `fit`, its ``model``, or a written user-model file.
+"""Result of `fit`, its ``model``, or a user-model file.
 
-Written by `write_user_model` or `prefcal fit`.
+`write_user_model` and `prefcal fit` write such files.
 """
 
 
@@ -112,6 +113,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     compare: Sequence[str] = (),
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
+    assist: str | None = None,
     seed: int = 1,
 ) -> AgreementTables:
     """Measure how well measures agree with the preferences of a study.
@@ -141,6 +143,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         Count only workers who completed the study.
     same_answers : {'apart', 'one-cluster'}
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
+    assist : str, optional
+        A judge that is no person and judged more pairs than people did: its verdicts assist people's numbers (prediction-powered).
     seed : int
         Of everything that is drawn.
 
@@ -218,6 +222,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         measures=measures,
         complete_only=complete_only,
         same_answers=_same_answers(same_answers),
+        assist=assist,
         seed=seed,
     )
     kept = drawn.kept if drawn else {}
@@ -236,6 +241,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     exclude: bool = True,
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
+    assist: str | None = None,
     seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
     """Rank systems by preference: win rates, worths, open ranks, and duels.
@@ -260,13 +266,15 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         Count only workers who completed the study.
     same_answers : {'apart', 'one-cluster'}
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
+    assist : str, optional
+        A judge that is no person and judged more pairs than people did: its verdicts assist people's numbers (prediction-powered).
     seed : int
         Changes nothing, since ranks need no random draw; accepted as in the other steps.
 
     Returns
     -------
     Ranking
-        ``frame()``, ``summary()``, and the frames ``ranking`` and ``duels``.
+        ``frame()``, ``summary()``, and the frames ``ranking`` and ``duels``; ``assisted`` with ``assist``.
 
     Raises
     ------
@@ -296,8 +304,8 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
     people, verdicts = _split(tables)
     if raters is not None:
-        if within is not None:
-            raise input_fault("raters does not go with within", cure="leave one of them out")
+        if within is not None or assist is not None:
+            raise input_fault("raters goes neither with within nor with assist", cure="leave one of them out")
         return rank_by_judge(verdicts, raters, task=task, level=level, place=place)
     return rank_systems(
         people,
@@ -308,6 +316,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         complete_only=complete_only,
         same_answers=_same_answers(same_answers),
         study=None if folder is None else read_study(folder),
+        assist=None if assist is None else verdicts_by(assist, verdicts),
         place=place,
     )
 
@@ -366,7 +375,7 @@ def judge_requests(
 def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
     """Draw all tables of a study whose truth is known.
 
-    To see what a study of its size could find.
+    The tables show what a study of its size could find.
 
     Parameters
     ----------
@@ -525,6 +534,6 @@ def _user_model(model: Model) -> UserModel:
 def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
     """Return whether a model may have been fitted to these tables.
 
-    Frames and models of frames have no hash to compare.
+    Frames, and models fitted to frames, have no hash to compare.
     """
     return folder is None or model.tables_sha256 in {tables_sha256(folder), None}

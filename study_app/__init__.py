@@ -1,6 +1,6 @@
 """Study server, simulated crowd, report and command line.
 
-May import both other packages.
+This package may import both other packages.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """Paths and addresses: the database, and files that are not code.
 
-The latter are in the wheel under study_app, in a checkout beside it.
+Such files are in the wheel under study_app, in a checkout beside it.
 """
 
 import os
@@ -46,7 +46,7 @@ class Config:
 def database_url(given: str | None = None, environment: Mapping[str, str] = os.environ) -> str:
     """Return the database's address.
 
-    The option, else PREFCAL_DATABASE_URL, else `prefcal.sqlite3` here.
+    The option comes first, then PREFCAL_DATABASE_URL, then `prefcal.sqlite3` in this folder.
 
     A path without ``://`` is a SQLite file; paths come back absolute.
     """
@@ -84,9 +84,9 @@ def parsed_address(url: "str | URL") -> "URL":
 
 
 def _of_several(servers: str) -> dict[str, str]:
-    """Return the connection parameters of several servers, of which one is written to.
+    """Return the connection parameters of several servers, one of them writable.
 
-    Raises `ValueError` for an invalid address.
+    It raises `ValueError` for an invalid address.
     """
     matches = [_SERVER.fullmatch(server) for server in servers.split(",")]
     parts = [

@@ -1,7 +1,9 @@
 """The tutorials are typed along: every command of a page runs, in this order, and prints what the page shows."""
 
+import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,7 +55,8 @@ def test_your_first_agreement_prints_what_the_page_shows(tmp_path, monkeypatch):
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    "page", ["first-agreement.md", "two-files-to-a-study.md", "diary-study.md", "push-or-silence.md"]
+    "page",
+    ["first-agreement.md", "two-files-to-a-study.md", "diary-study.md", "push-or-silence.md", "judge.md"],
 )
 def test_a_whole_tutorial_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     """In prefcal's folder, with what it brings."""
@@ -61,5 +64,6 @@ def test_a_whole_tutorial_prints_what_the_page_shows(page, tmp_path, monkeypatch
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PREFCAL_DATABASE_URL", raising=False)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
 
     assert type_along(steps(page)) > 5

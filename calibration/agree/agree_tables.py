@@ -1,6 +1,6 @@
 """Agreement of measures with preferences, from a folder of tables.
 
-Of every measure, with the parameters that it has.
+Each measure is reported with every parameter value that it has.
 
 The systems of a task are scored by the measures of its kind, and by scores from elsewhere; `calibration.agree.task_agreement` compares the
 scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.agree.assisted import assisted_rows
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import PlannedComparison, comparison_rows, couples, in_same_order
 from calibration.agree.judge_tables import judge_tables
@@ -63,8 +64,9 @@ from calibration.agree.task_agreement import (
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.judges.assist import AGREEMENTS, assisted_tasks, verdicts_by
 from calibration.judges.numbers import JudgeTables, joined
-from calibration.judges.verdicts import split_verdicts
+from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -75,7 +77,7 @@ from metrics.registry import Measure
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
 """Share of the spread of scores that rounding may lose, and smallest such score.
 
-Below that score nothing is lost.
+Below that score rounding loses nothing.
 """
 SCORES_MARK = "from scores"
 """Suffix of an external measure that has the name of the package's own."""
@@ -84,7 +86,7 @@ SCORES_MARK = "from scores"
 def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] = ()) -> Scorer:
     """Return the function that scores a task's systems, with external scores.
 
-    The measures of its kind, and scores from elsewhere.
+    It scores by the measures of the task's kind and by external scores.
 
     Parameters
     ----------
@@ -144,7 +146,7 @@ def _from_elsewhere(
 ) -> tuple[tuple[ScoredMeasure, ...], list[str]]:
     """Return the measures of --scores, and notes on those left out.
 
-    One that is called like one of the package's own says where it is from.
+    A measure named like one of the package's own also names its source.
     """
     if evidence.scores is None:
         return (), []
@@ -183,6 +185,7 @@ def agree(
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     checks: VoteChecks | None = None,
+    assist: str | None = None,
     seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
@@ -205,6 +208,8 @@ def agree(
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     checks : VoteChecks, optional
         Those of these tables, where a ranking shares them.
+    assist : str, optional
+        A judge that is no person, whose verdicts on all pairs assist the numbers of people (`calibration.judges.assist`).
     seed : int
         Decides the sign flips and the draws of the band.
 
@@ -212,7 +217,7 @@ def agree(
     ------
     InputError
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
-        same, or a measure that is named is unknown.
+        same, a measure or judge that is named is unknown, or that judge can assist nothing.
     """
     if evidence.verdicts is None:
         people, verdicts = split_verdicts(evidence.tables)
@@ -223,6 +228,7 @@ def agree(
             f" (only {join_names(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
+    assistant = None if assist is None else verdicts_by(assist, evidence.verdicts)
     checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
         evidence = replace(evidence, tables=one_cluster(evidence.tables, checks.same))
@@ -251,8 +257,8 @@ def agree(
     notes += missing
     judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
     compared = [task for task in tasks if task.task in variants or len(judged[task.task])]
+    words = evidence.arguments
     if not compared:
-        words = evidence.arguments
         with_measures = any(task_kind(task.task, evidence) in KINDS for task in tasks)
         files = f"{words.files}, add table positions or push_cells (prefcal features), or " * with_measures
         raise input_fault(
@@ -260,7 +266,6 @@ def agree(
             cure=f"{files}give {words.scores}; {words.rank} says without any which system people prefer",
         )
     kinds = {task: task_kind(task, evidence) for task in variants}
-    words = evidence.arguments
     resolved_for_all(
         NamedComparisons(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added
     )
@@ -281,20 +286,44 @@ def agree(
     rows = _rows(result.agreement for result in results.values())
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
+    comparisons = _frame((result.comparisons for result in results.values()), COMPARISON_COLUMNS)
+    assisted, about_it = _assisted(compared, variants, comparisons, assistant, evidence)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))),
-        comparisons=_frame((result.comparisons for result in results.values()), COMPARISON_COLUMNS),
+        comparisons=comparisons,
         curve=_frame((result.curve for result in results.values()), CURVE_COLUMNS),
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
         disagreements=_frame((result.disagreements for result in results.values()), COLUMNS),
         wanted=named,
-        notes=(*notes, *filter(None, [evidence.looks])),
+        notes=(*notes, *about_it, *filter(None, [evidence.looks])),
         diagnostics={
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
         },
-        judges=joined([result.judges for result in results.values()]),
+        judges=replace(joined([result.judges for result in results.values()]), assisted=assisted),
     )
+
+
+def _assisted(
+    tasks: Sequence[JudgedTask],
+    variants: Mapping[str, Sequence[ScoredMeasure]],
+    comparisons: pd.DataFrame,
+    verdicts: Verdicts | None,
+    evidence: ScoreSources,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the numbers that a judge assists, if any, and notes on them."""
+    if verdicts is None:
+        return JudgeTables().assisted, []
+    tasks = [task for task in tasks if task.task in variants]
+    if not tasks:
+        raise input_fault(
+            "no measure scores what was judged, so there is no agreement for a judge to assist",
+            cure=f"give {evidence.arguments.scores}; {evidence.arguments.rank} assists win rates without any",
+        )
+    rows, notes = assisted_tasks(
+        lambda task: assisted_rows(task, variants[task.task], comparisons, verdicts), tasks
+    )
+    return pd.DataFrame(rows, columns=list(AGREEMENTS)), notes
 
 
 def _rows(of_tasks: Iterable[list[Row]]) -> list[Row]:
@@ -466,7 +495,7 @@ def _judges(
 def _highest(rows: Sequence[Row]) -> str:
     """Return the measure of highest agreement by the leading convention.
 
-    Those fitted in sample are left out where there are others.
+    Measures fitted in sample are left out where there are others.
     """
     frame = pd.DataFrame(rows)
     leading = frame[frame["ties"] == leading_ties(frame)]

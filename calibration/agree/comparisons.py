@@ -38,7 +38,7 @@ MAX_SQUARED_CORRELATION = 1 - 1e-9
 class SlopeDifference(NamedTuple):
     """Difference of two slopes in log odds, with its standard error.
 
-    b_A - b_B, per standard difference; NaN where votes do not tell.
+    It is b_A - b_B per standard difference, or NaN where votes do not identify it.
     """
 
     difference: float
@@ -99,7 +99,7 @@ def slope_difference(
 def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats:
     """Return the factor of each judgment's influence, (n,).
 
-    All slopes were fitted to the judgment's query too.
+    It corrects for slopes that were fitted to the judgment's own query.
 
     With I_q the information of a query, I that of all and g = I^-1 c, a query's residual has g' (I_q - I_q I^-1 I_q) g of its variance
     g' I_q g left; ``along`` is I_i g of each judgment, (n, p). What `Crossing.error` puts back, g' I_q g / c' I^-1 c, is taken off.
@@ -142,10 +142,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedComparison:
-    """Comparison to be made, of a family that is corrected together.
-
-    Whatever its role.
-    """
+    """Comparison of a family that is corrected together, whatever its role."""
 
     standing: ComparisonRole
     measure: str
@@ -305,11 +302,13 @@ def _of_agreements(
 ) -> list[Row]:
     """Compare agreements under one convention.
 
-    Two measures in the same order have no numbers.
+    Two measures with the same order of systems get no numbers.
     """
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
-    agreements_by_name = {name: _without_side(task, difference, ties) for name, difference in used.items()}
+    agreements_by_name = {
+        name: agreement_without_side(task, difference, ties) for name, difference in used.items()
+    }
     rows = []
     for couple in made:
         (first, influence), (second, other) = (
@@ -337,10 +336,10 @@ def _of_agreements(
     return rows
 
 
-def _without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[QueryMean, Floats]:
+def agreement_without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[QueryMean, Floats]:
     """Return agreement and influences of a measure, without any side effect.
 
-    Where that has to be taken off.
+    It only changes measures of tasks with a side effect to remove.
     """
     votes, side = task.votes, task.side
     influence = votes.influence(difference, ties)
@@ -375,7 +374,7 @@ def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
 def _adjusted(made: Sequence[PlannedComparison], p: Floats) -> Floats:
     """Return Holm's p of every comparison, NaN outside the family.
 
-    Of a primary comparison of the study file its own p.
+    A primary comparison of the study file keeps its own p.
     """
     adjusted = np.full(len(made), np.nan)
     for group in (
@@ -390,9 +389,9 @@ def _adjusted(made: Sequence[PlannedComparison], p: Floats) -> Floats:
 def _family(
     named_comparisons: NamedComparisons, native: Sequence[str], main: str
 ) -> tuple[Sequence[str], str]:
-    """Return the measures of the family, and what they are compared with.
+    """Return the measures of the family, and the measures to compare them with.
 
-    Converted ones are in it only by name.
+    Converted measures enter the family only by name.
     """
     if not named_comparisons.compare:
         return [name for name in native if name != main], main

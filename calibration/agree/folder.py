@@ -33,7 +33,7 @@ PUSH, UPDATES = "push", "updates"
 FITTED, PAPER, TRIED = "fitted", "paper", "tried"
 """Values of column ``people``: fitted, the paper's setting, or one of a sweep.
 
-Fitted by the user model; the paper's reasonable setting; one population of a sweep.
+The user model gives the first, the paper's reasonable setting the second, a sweep's population the third.
 """
 PEOPLE = ("away_mean_seconds", "away_sd_seconds", "session_mean_seconds", "session_sd_seconds")
 SCORE_COLUMNS = (
@@ -74,14 +74,11 @@ PUSH_MEASURE_PAIRS = (
 UPDATE_COUPLES = (("ELG", "MSU"), ("LC", "MSU"))
 """Pairs of measures to correlate, as in the papers' figures.
 
-As in Fig. 1 to 3 of Tan and others (SIGIR 2016) and in Fig. 2 of Baruah and others (SIGIR 2015).
+The figures are Fig. 1 to 3 of Tan and others (SIGIR 2016) and Fig. 2 of Baruah and others (SIGIR 2015).
 """
 DEFAULT_ALPHA = 0.66
 SPREAD = 0.5
-"""Standard deviation over mean of a sweep's populations, as in the paper.
-
-In the paper's reasonable setting.
-"""
+"""Standard deviation over mean of a sweep's populations: the paper's setting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -228,6 +225,7 @@ JUDGES = MappingProxyType(
         "topics": "judge_topics.csv",
         "people": "judge_people.csv",
         "axis": "judge_axis.csv",
+        "assisted": "assisted_agreement.csv",
     }
 )
 """Frame of `JudgeTables` -> its file."""
@@ -236,7 +234,7 @@ OPTIONAL = (STREAM_SCORES, STREAM_CORRELATIONS, *JUDGES.values())
 RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, *OPTIONAL)
 RECORD = "agree.json"
 NAMES = dict.fromkeys(
-    ("task", "run", "topic", "judge", "worker", "name", "model", "prompt_sha256", "orders"), str
+    ("task", "run", "topic", "judge", "worker", "name", "model", "prompt_sha256", "orders", "against"), str
 )
 """Columns read as text, even where their cells look like numbers."""
 
@@ -357,7 +355,7 @@ def file_record(path: str | Path | None, folder: str | Path) -> dict[str, str] |
 def read_result(folder: Path, name: str) -> pd.DataFrame | None:
     """Read one of the tables; None if the file is missing or has no row.
 
-    Empty cells of the columns of reasons are "", of all others NaN.
+    Empty cells are "" in columns of reasons, NaN in all others.
 
     Raises
     ------

@@ -39,7 +39,7 @@ DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
 """Contribution of a judgment to the vote share of system_a.
 
-Equally good and equally bad are both half a vote.
+Equally good and equally bad each count as half a vote.
 """
 
 
@@ -85,7 +85,7 @@ class JudgedTask:
     def votes(self) -> VotesByPerson:
         """Votes with query and worker.
 
-        Judgments and pairs stand in the same order, so that a pair's index is its number.
+        Judgments and pairs have the same order, so that a pair's index is its number.
         """
         vote, names = pd.factorize(self.judgments["vote"])
         query = pd.factorize(self.judgments["topic"], sort=True)[0]
@@ -105,7 +105,7 @@ class JudgedTask:
     def panel_share(self) -> Floats:
         """Vote share of system_a with one vote per worker and pair, (p,).
 
-        NaN for a pair that fewer than two judged.
+        It is NaN for a pair that fewer than two workers judged.
         """
         panel, is_kept = self.panel
         share = np.full(len(self.pairs), np.nan)
@@ -240,7 +240,7 @@ def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
 def _with_shares(pairs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs of one task with the columns of their judgments.
 
-    What those, which stand in the same order, say besides the votes.
+    The columns have the order of the judgments.
     """
     votes = pairs[list(VOTES)].sum(axis="columns")
     ties = pairs["equally_good"] + pairs["equally_bad"]
@@ -261,7 +261,7 @@ def _most_frequent(languages: "pd.Series[str]") -> str:
 MIN_TOPICS = 5
 """Smallest number of queries to test a difference of measures.
 
-For people, and queries of intervals, see `metrics.agreement.crossed_errors.is_few`.
+`metrics.agreement.crossed_errors.is_few` has the limits for people, and for queries of intervals.
 """
 NOTABLE_LEAN = 0.1
 """Smallest side effect in log odds that is reported where sides were even."""
@@ -354,7 +354,7 @@ def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
 def _error_of_side(side: SideAdjustment) -> float:
     """Return the standard error of a side effect for independent votes.
 
-    Enough to see what chance makes of few votes.
+    It shows what chance alone makes of few votes.
     """
     towards = np.zeros(side.parameters)
     index = int(side.parameter[2][0])

@@ -20,7 +20,7 @@ from metrics.results import HasSummary, Overview
 MIN_PAIRS = 10
 """Smallest number of pairs for a finding or a ceiling.
 
-Pairs with a majority for a finding, with two votes or more for a ceiling.
+A finding counts pairs with a majority; a ceiling counts pairs with two votes or more.
 """
 MIN_QUERIES = 2
 """Least number of queries for a finding or a ceiling."""
@@ -29,24 +29,21 @@ MAX_LOG_ODDS = 20.0
 MAX_TIED_SHARE = 0.3
 """Largest share of a measure's pairs with tied scores that count against it.
 
-Above it, the leading convention is `half`: its agreement would else be that of its ties.
+Above it the leading convention is `half`, since the agreement would otherwise be that of the ties.
 """
 FARTHEST = 1.0
 """Largest difference that two agreements can have."""
 MIN_SHARED_NAMES = 0.1
 """Smallest share of names in several topics that makes them systems.
 
-Below it they are items of a topic.
+Below it the names are those of a topic's items.
 """
 DIFFERENCE_COLUMNS = (
     "second_panel_difference",
     "second_panel_difference_low",
     "second_panel_difference_high",
 )
-"""Columns of a measure's agreement less that of a second panel.
-
-In agreement.csv, with its interval.
-"""
+"""Columns of agreement.csv: agreement less a second panel's, with its interval."""
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 
@@ -314,7 +311,7 @@ def often_tied(rows: pd.DataFrame) -> dict[str, float]:
 def leading_ties(rows: pd.DataFrame) -> Ties:
     """Return the leading convention for ties.
 
-    `half` if scores of a measure are often tied (`often_tied`), else `against`, the paper's.
+    It is `half` if a measure's scores are often tied (`often_tied`), else `against`, as in the paper.
     """
     return "half" if often_tied(rows) else "against"
 
@@ -322,7 +319,7 @@ def leading_ties(rows: pd.DataFrame) -> Ties:
 def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
     """Return the noun for the sides of pairs, singular and plural: system or item.
 
-    Names that hardly ever occur in two topics are those of items.
+    Names that hardly ever occur in two topics belong to items.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def _named(judged: pd.MultiIndex) -> str:
 def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataFrame:
     """Rename runs to the study's systems.
 
-    `prefcal score` keeps ``.run`` in names, studies do not.
+    `prefcal score` keeps ``.run`` in names; studies do not.
     """
     judged = {system for task in tasks for system in task.systems}
     names = {run: run if run in judged else system_name(run) for run in scores["run"].unique()}
@@ -331,7 +331,7 @@ class TaskScores:
 Scorer: TypeAlias = Callable[[JudgedTask], TaskScores]
 """Function that scores a task's systems, given its judgments.
 
-The files are read once.
+It reads the files once.
 
 Parameters fitted to these judgments are cross-fitted.
 """

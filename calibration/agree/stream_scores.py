@@ -108,10 +108,7 @@ class _Updates(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """Scores of systems by measure, overall (systems,) and by topic.
-
-    (systems, topics).
-    """
+    """Scores of systems by measure, overall (systems,) and by topic (systems, topics)."""
 
     systems: list[str]
     topics: list[str]
@@ -132,7 +129,7 @@ class _Values(NamedTuple):
     def correlation(self, form: str, metric: str, against: str) -> Row:
         """Return a row of stream_correlations.csv, with a bootstrap interval.
 
-        Over topics where there are enough.
+        The bootstrap needs enough topics.
         """
         overall = self.overall[metric], self.overall[against]
         pair = self.by_topic[metric], self.by_topic[against]
@@ -249,7 +246,7 @@ def _described(population: Population) -> Row:
 def _sweep_rows(streams: _Updates) -> tuple[list[Row], list[Row]]:
     """Score MSU and MSU per second for every population of the sweep.
 
-    The users differ by it alone.
+    The users have the same random numbers in every population.
     """
     systems = [run.name for run in streams.runs]
     elg = _values(update_scores(*streams, [ExpectedLatencyGain()]), systems).overall["ELG"]
@@ -308,7 +305,7 @@ def _values(scores: Sequence[Score], systems: list[str]) -> _Values:
 def _people(model: UserModel | None) -> tuple[Population, float, str]:
     """Return the model's population and decay, or else the paper's.
 
-    The paper's where it lacks the one or the other.
+    The paper's value stands for either that the model lacks.
     """
     decay = None if model is None else lateness_decay(model)
     lateness = REASONABLE_LATENESS if decay is None else decay

@@ -1,6 +1,6 @@
 """Agreement of measures with one task's preferences, and its disagreements.
 
-These are the pairs with most disagreement.
+Disagreements are the pairs on which measures and votes differ most.
 
 `calibration.agree.agree_tables` brings the tasks together; the columns are listed in docs/agreement.md. Every interval is over the queries and over the people who judged them (`metrics.agreement.crossed_errors`).
 """
@@ -110,7 +110,7 @@ def task_agreement(
 def sweep_rows(task: JudgedTask, sweep: ParameterSweep, *, rng: np.random.Generator) -> list[Row]:
     """Return the agreement of a measure along a parameter, with a band.
 
-    It holds the whole curve.
+    The band covers the whole curve.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFra
 def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
     """Return the score of system_a less that of system_b in every pair.
 
-    A summary without a score has 0.
+    A summary without a score counts as 0.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
 def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
     """Return the agreement on the pairs of the ceilings, and its distance from them.
 
-    With the votes that these are of, their number, and how far it is from a second panel's.
+    The columns are the agreement, the number of pairs, and the distance from a second panel.
     """
     share = task.panel_share
     there = ~np.isnan(share)
@@ -296,7 +296,7 @@ def shown_texts(
 ) -> ShownTexts:
     """Read the texts of a task, none where its files are unusable.
 
-    Of pictures they are the words for them in table media.
+    The text of a picture is its description in table media.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def shown_texts(
 def _picture_texts(media: pd.DataFrame, sources: TaskSources | None) -> ShownTexts:
     """Return the words for the pictures of a task, with their hashes.
 
-    Those of a picture that nobody described are its path.
+    A picture without a description has its path.
     """
     sides: dict[str, dict[str, str]] = {}
     for row in media.to_dict("records"):
@@ -354,7 +354,7 @@ def disagreement_rows(
 ) -> list[Row]:
     """Return the pairs on which a measure and the votes disagree most.
 
-    The strongest first.
+    The strongest disagreement comes first.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Does the number of judgments of a pair depend on its answers?
 
-As when judging stops once a system leads.
+An example is judging that stops once a system leads.
 
 If it does, the last answer makes the lead, and pairs with disagreement have more answers. If the number does not depend on the answers:
 
@@ -32,7 +32,7 @@ It is strict, because stopping at a lead gives far smaller p-values.
 MIN_PAIRS = 10
 """Smallest number of pairs for a test.
 
-With different answers, or with a number of answers unlike their topic's mean.
+Such a pair has different answers, or a number of answers unlike its topic's mean.
 """
 _TIES = ("equally_good", "equally_bad")
 
@@ -115,9 +115,7 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
 def _last_makes_the_lead(
     counts: pd.DataFrame, number: "pd.Series[int]", last: "pd.Series[str]"
 ) -> tuple[float, int, float, int]:
-    """Test whether the last answer is for the leading system too often.
-
-    More often than by chance.
+    """Test whether the last answer is for the leading system more often than chance.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Are there too few workers or topics for reliable intervals?
 
-The number that counts is the effective one: clusters with shares s of the judgments are worth 1 / sum s^2 equal clusters.
+The effective number counts: clusters with shares s of the judgments are worth 1 / sum s^2 equal clusters.
 """
 
 from typing import Literal
@@ -54,7 +54,7 @@ def check_topics_of_pushes(fit: CalibrationResult, judgments: PushJudgments) -> 
 def few(fit: CalibrationResult, what: Literal["worker", "topic"], loads: ArrayLike) -> Finding | None:
     """Warn if clusters with these loads are few.
 
-    Returns None if they are not, if there are none, or if a diagnostic of the fit says that there is only one.
+    It returns None if they are not few, if there are none, or if a diagnostic of the fit reports only one.
     """
     shares = np.asarray(loads, dtype=np.float64) / np.sum(loads)
     number, effective = len(shares), 1 / float((shares**2).sum() or 1)

@@ -12,12 +12,12 @@ from calibration.user_model.model import Diagnostic, OtherLaw
 REJECTED = 0.05
 """Largest p-value that rejects.
 
-Which findings warn is decided with all tests of a model (`calibration.checks.registry`).
+`calibration.checks.registry` decides which findings warn, with all tests of a model.
 """
 NEARLY = 1.92
 """Largest loss of log-likelihood against the best law without rejection.
 
-Half the chi-squared with one degree of freedom that chance exceeds in one of twenty.
+It is half the chi-squared with one degree of freedom that chance exceeds once in twenty.
 """
 Explains: TypeAlias = Literal["better", "as well"]
 """Explanation of the data by another law, "better" than the fit's or "as well"."""
@@ -70,7 +70,7 @@ class Finding:
 def edge_p(ratio: float) -> float:
     """Return p of a likelihood ratio at the edge of a range.
 
-    Half of it is 0 and half chi-squared with one degree of freedom (Self and Liang 1987).
+    Half of its law is 0 and half is chi-squared with one degree of freedom (Self and Liang 1987).
     """
     return float(chdtrc(1, max(ratio, 0.0))) / 2
 

@@ -10,7 +10,7 @@ from metrics.errors import percent
 HALF_WAY = 0.5
 """Kappa half way between habit and perfect repeats.
 
-An interval that reaches it leaves open that they look.
+If its interval reaches this kappa, people may well look.
 """
 
 

@@ -103,7 +103,7 @@ class JudgeKinds:
 def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
     """Find random judges and a camp of opposite taste, or return None.
 
-    None where who judged is not known, or judges are fewer than `MIN_PEOPLE`.
+    The result is None where judges are unknown or fewer than `MIN_PEOPLE`.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ def _on_unclear(by_lot: int, follow: int, judges: int) -> str:
 
 
 class _Law(NamedTuple):
-    """A law of powers at its maximum likelihood.
+    """Law of powers at its maximum likelihood.
 
-    Shares of its kinds, (kinds,), and how likely each person is of each, (kinds, w).
+    It has the shares of its kinds, (kinds,), and each person's probability of each, (kinds, w).
     """
 
     loglik: float
@@ -194,7 +194,7 @@ class _Answers:
     def starts(self) -> list[Floats]:
         """Return powers to start from, (w,) each.
 
-        1 for all; and 1 or -1 by the first eigenvector of how often judges agree.
+        One start is 1 for all; the other is 1 or -1 by the first eigenvector of the judges' agreement.
         """
         alike = self._signs @ self._signs.T
         alike = alike - diags_array(alike.diagonal())
@@ -230,7 +230,7 @@ class _Answers:
     def _logliks(self, weight: Floats) -> Floats:
         """Compute (w, powers) log-likelihoods from the answers of the others.
 
-        ``weight``: (w, powers) probabilities of the powers of the others.
+        ``weight``, (w, powers), has the probabilities of the others' powers.
         """
         told = weight @ _CHOSEN
         each = np.where(self._is_first, told[self._worker], told[self._worker, ::-1])
@@ -244,7 +244,8 @@ class _Answers:
 def _likeliest(likelihood: Floats, highest: float) -> _Law:
     """Fit shares of kinds under each law, and return the likeliest law.
 
-    ``likelihood``: (kinds, w, laws) of each person, divided by their largest; ``highest``: sum of the logs of these.
+    ``likelihood``, (kinds, w, laws), is divided by each person's largest; ``highest`` is the sum of the logs
+    of these.
     """
     shares = np.full((len(likelihood), 1, likelihood.shape[2]), 1 / len(likelihood))
     for _ in range(_STEPS if len(likelihood) > 1 else 0):

@@ -1,7 +1,4 @@
-"""Table of the checks of each model; no model knows it.
-
-Nothing in `calibration.models` does.
-"""
+"""Table of the checks of each model; no model imports it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -304,7 +301,7 @@ CHECKS: Mapping[type, ModelChecks] = MappingProxyType(
 )
 """Checks by class of result; the last are for results without own checks.
 
-Those of `CalibrationResult` are for a result of no class of its own.
+Checks of `CalibrationResult` are for a result whose class has no entry.
 """
 
 
@@ -336,7 +333,7 @@ def run_checks(fit: object, data: object, *of_tables: Finding) -> list[Finding]:
 def _said(check: Check, fit: object, data: object) -> Finding | None:
     """Return the finding of a check, or a note that it failed.
 
-    A fault in one takes no other with it.
+    A failed check does not stop the others.
     """
     finding = catch_unidentified(lambda: check(fit, data))
     if not isinstance(finding, FitFailure):
@@ -350,7 +347,7 @@ def _said(check: Check, fit: object, data: object) -> Finding | None:
 def decide(findings: Sequence[Finding], *, tests: int) -> list[Finding]:
     """Return findings with severities by corrected p-values.
 
-    Corrected over ``tests`` tests in all.
+    The correction is over ``tests`` tests in all.
     """
     tested = [finding for finding in findings if finding.p_value is not None]
     silent = max(tests - len(tested), 0)  # checks that saw nothing count as tests that do not reject

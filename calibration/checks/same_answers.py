@@ -1,6 +1,6 @@
 """Do some workers give the same answers or times, like one person?
 
-As if they were one person with several accounts.
+They may be one person with several accounts.
 
 Two workers may agree because an item is easy, because both have the same habit, or because they share a taste. So each answer that two
 workers share counts by how rare it is. Worker v, who answers like the others, would give the answer of u on item i with probability
@@ -18,7 +18,7 @@ Of people with tastes of their own c has a Laplace law around 0, cut off at `TAS
 (highest likelihood, beside a share of copies); of copies it is one of `COPIES`. The likelihood of a couple's answers under the law of tastes,
 divided by that under the law of copies, is at or below p in a share of at most p of the couples that are not copies (Markov's inequality).
 So it is an upper bound of p, and nearly p where all answers are alike. A couple is reported where it is below `OF_COUPLES` of `REJECTED`
-after Bonferroni's correction over couples and tables; so is a chain of two couples, such as one person with three names, under one common c, at the
+after Bonferroni's correction over couples and tables, if no c up to `CLOSE` explains its answers better than copies do; so is a chain of two couples, such as one person with three names, under one common c, at the
 rest of the level over all such chains, if each of both gives half of what is needed.
 
 Times and dwells are real numbers: two rows with the same one are alike, as answers are.
@@ -44,18 +44,20 @@ from metrics.errors import join_names, pluralise
 SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
 """Treatment of workers who give the same answers: separate, or one person.
 
-Each is a person, or all of a group are one.
+The first counts each worker, the second each group.
 """
 MIN_ANSWERS, MIN_TIMES = 10, 5
 """Smallest numbers of items that two workers must share: answers, times.
 
 Times say more than choices.
 """
-TASTE, COPIES = 0.75, (0.85, 0.9, 0.95, 0.99)
+TASTE, COPIES = 0.8, (0.85, 0.9, 0.95, 0.99)
 """Largest share of alike answers beyond chance of a shared taste, and those of copies."""
+CLOSE = 0.7
+"""Share than which no smaller one may explain a couple's answers better than copies do, however rare tastes like that are."""
 OF_COUPLES = 0.8
 """Part of the level that couples have; groups of three have the rest."""
-_SHARES = np.append(np.arange(-12, 16) / 20, COPIES)
+_SHARES = np.append(np.arange(-12, 17) / 20, COPIES)
 _IS_COPY = _SHARES > TASTE + 1e-9
 _SPREADS = np.array([0.005, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45])
 _FEWEST = 3
@@ -136,7 +138,7 @@ class SameAnswers:
     def said(self, *, as_one: bool) -> str:
         """Return the sentence on the workers, with the effect on intervals.
 
-        Or that each group counts as one person.
+        Where each group counts as one person, the sentence says so.
         """
         if as_one:
             return (
@@ -163,7 +165,7 @@ def same_votes(
 ) -> tuple[SameAnswers, ...]:
     """Find workers who give the same answers in the preferences that count.
 
-    Parameters as in `counted_tables`.
+    `counted_tables` has the parameters.
     """
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     return find_same_answers(counted_tables(votes, exclude=exclude, complete_only=complete_only))
@@ -196,7 +198,8 @@ def one_cluster(
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return tables in which each group has the name of its first worker.
 
-    Where a worker has one row a thing (`ONE_ROW`), such as a visit or a ballot, the rows of the first member that has any stay.
+    Where a worker has one row per item (`ONE_ROW`), such as a visit or a ballot, the rows of the first member
+    that has any stay.
 
     Parameters
     ----------
@@ -221,7 +224,7 @@ def one_cluster(
 def first_of_each(same_answers: Iterable[SameAnswers]) -> dict[str, str]:
     """Return the first worker of the group of each worker.
 
-    Groups that share a worker are one.
+    Groups that share a worker are merged.
     """
     groups = [group for each in same_answers for group in each.groups]
     names = sorted({worker for group in groups for worker in group})
@@ -255,7 +258,7 @@ def _streams(frame: pd.DataFrame) -> pd.MultiIndex:
 def _rows_gone(follows: pd.DataFrame, first: Mapping[str, str]) -> pd.MultiIndex:
     """Return (worker, topic) of follows that an earlier group member has too.
 
-    Their visits go as well.
+    The visits of these follows go as well.
     """
     every = _streams(follows).unique()
     frame = every.to_frame(index=False, name=["worker", "topic"])
@@ -336,6 +339,8 @@ class Couples:
     def p_values(self, tests: int) -> Floats:
         """Return an upper bound of each couple's p, corrected for all couples, or all groups of three, and ``tests`` tables."""
         ratio = _log_ratio(self.logliks, self.law)
+        is_close = self.logliks[:, _IS_COPY].max(axis=1) > self.logliks[:, _SHARES < CLOSE + 1e-9].max(axis=1)
+        ratio = np.where(is_close, ratio, -np.inf)
         log_p = np.log(self.number * tests / OF_COUPLES) - ratio
         of_three = np.log(max(self.threes, 1) * tests / (1 - OF_COUPLES))
         likely = np.flatnonzero(ratio > (of_three - np.log(REJECTED)) / 2)

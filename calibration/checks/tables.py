@@ -13,7 +13,7 @@ TABLE_CHECKS: Mapping[str, tuple[Callable[[pd.DataFrame], Iterable[Finding]], ..
 )
 """Checks of the counted rows, by table.
 
-Whatever is fitted to them. `same_answers` stands beside: it may also decide who is one person.
+They run whatever is fitted. `same_answers` is separate, because it may also merge workers.
 """
 TABLE_TESTS = MappingProxyType({"preferences": 2})
 """Number of tests of a table's findings, where it is not one (`same_answers`)."""

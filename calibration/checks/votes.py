@@ -39,16 +39,13 @@ class VoteChecks:
     def stopping(self) -> dict[str, Finding]:
         """Findings of adaptive stopping, by task.
 
-        Where the number of judgments depends on the answers.
+        In such a task the number of judgments depends on the answers.
         """
         return adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
 
 
 def names_in_two_cases(preferences: pd.DataFrame) -> list[str]:
-    """Return a note on names that differ only in case or blanks.
-
-    Of topics, workers and systems.
-    """
+    """Return a note on topics, workers and systems that differ only in case or blanks."""
     notes = []
     for what, column in (
         ("topics", preferences["topic"]),

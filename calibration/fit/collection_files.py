@@ -1,6 +1,6 @@
 """Votes and ratings as files of a MobileClick collection.
 
-So runs can be scored with what people voted and rated.
+Runs can then be scored with people's votes and ratings.
 
 Tab-separated and without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
 """
@@ -17,7 +17,7 @@ from calibration.models.intents import IntentFit
 def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | None) -> dict[str, str]:
     """Return the collection's files that tables identify, as texts by file name.
 
-    Nothing, one file or both.
+    The result has no file, one or both.
 
     Parameters
     ----------

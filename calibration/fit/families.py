@@ -116,7 +116,7 @@ class FitInputs:
     def rng(self, name: str) -> np.random.Generator:
         """Return the random generator of one fit, independent of other fits.
 
-        They do not depend on which others are made.
+        Its numbers do not depend on which other fits are made.
         """
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
@@ -136,7 +136,7 @@ class FitInputs:
     def times_away(self) -> CensoredDurations:
         """Return the times away; raises `NotIdentifiedError` without.
 
-        Where the tables cannot tell them.
+        The tables may not identify them.
         """
         return away_exposure(self.tables, **away_options(self), joined=self._joined)
 
@@ -144,7 +144,7 @@ class FitInputs:
     def sessions(self) -> CensoredDurations:
         """Return the sessions, beside the times away of every worker.
 
-        Raises `NotIdentifiedError` where the tables cannot tell them.
+        It raises `NotIdentifiedError` where the tables do not identify them.
         """
         sessions = session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
         if self.options.inclusion != "all_enrolled":
@@ -156,7 +156,7 @@ class FitInputs:
     def lateness(self) -> LatenessCounts:
         """Return the counted answers about lateness.
 
-        Raises `NotIdentifiedError` where there are none.
+        It raises `NotIdentifiedError` where there are none.
         """
         table = self.table("lateness")
         if table.empty:
@@ -167,7 +167,7 @@ class FitInputs:
     def push_judgments(self) -> PushJudgments:
         """Return the judgments of pushes with their cells.
 
-        Raises `NotIdentifiedError` where the tables have none, or do not say who judged.
+        It raises `NotIdentifiedError` where the tables have none, or do not name the judges.
         """
         preferences = self.table("preferences")
         if not knows_workers(preferences):
@@ -178,7 +178,7 @@ class FitInputs:
     def _joined(self) -> FollowedVisits | None:
         """Return visits joined with follows, or None if a table is missing.
 
-        So each family says what it needs.
+        Each family then names the table that it needs.
         """
         return join_follows(self.tables) if {"visits", "follows"} <= self.tables.keys() else None
 
@@ -190,7 +190,7 @@ class FitInputs:
 def by_language(frame: pd.DataFrame) -> Iterator[tuple[str | None, str, pd.DataFrame]]:
     """Yield each language with its name suffix and its rows.
 
-    Once with all rows where there are not several.
+    Without several languages it yields all rows once.
 
     Rows without a language are left out where there are several.
     """
@@ -234,7 +234,7 @@ def away(material: FitInputs) -> FamilyResult:
 def session(material: FitInputs) -> FamilyResult:
     """Fit the session lengths, and their correlation with times away.
 
-    Whether those who come often stay longer or less.
+    A correlation means that frequent visitors stay longer, or less.
     """
     result = try_fit(
         SESSION, lambda: _durations(material, "session", material.sessions), lambda: material.sessions

@@ -16,7 +16,7 @@ AnyFit = TypeVar("AnyFit", CalibrationResult, IntentFit)
 OTHER_FAMILY = "quality"
 """Family of measures that are no parameter of a user model.
 
-Agreement among raters, consistency, position bias.
+They are agreement among raters, consistency and position bias.
 """
 
 
@@ -100,7 +100,7 @@ def reported(
 ) -> tuple[ReportedFinding, ...]:
     """Return every diagnostic once with its parameters, warnings first.
 
-    All numbers that it stands beside.
+    A diagnostic lists all parameters that it concerns.
 
     Parameters
     ----------

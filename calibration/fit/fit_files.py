@@ -107,7 +107,7 @@ def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVE
 def _drawn(fit: object, plot: str, stem: Path, level: float) -> Iterator[tuple[Path, bytes]]:
     """Yield a plot's files, reproducible to the byte.
 
-    No date, no random names inside an SVG.
+    SVG files have no date and no random names.
     """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -241,7 +241,7 @@ def write_fit_plots(
 def read_fit_plots(model_file: Path) -> FitPlots | None:
     """Return the recorded plots of a user model, or None.
 
-    None where there are none, or they are of another model.
+    The result is None where there are none, or they belong to another model.
 
     Raises
     ------
@@ -305,9 +305,9 @@ def _calls(draw: "Callable[[Axes], None]") -> tuple[Call, ...]:
 
 
 class _Recorder:
-    """Recorder of calls in the place of axes.
+    """Recorder of the calls that axes would get.
 
-    Nothing is drawn, so matplotlib is not needed.
+    It draws nothing, so that matplotlib is not needed.
     """
 
     def __init__(self) -> None:

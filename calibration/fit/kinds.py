@@ -1,6 +1,6 @@
 """Kinds of study that tables come from, and parameters never asked about.
 
-So nothing is said of the latter.
+Users get no notes on such parameters.
 
 A kind of task was run that study.json names, or that has a row in a table which only it fills. Preferences alone, without a
 study.json, may be of summaries or of push streams.
@@ -86,7 +86,7 @@ def about_what_was_asked(
 ) -> list[str]:
     """Return a sentence for each skipped parameter that the study asked about.
 
-    And one for all that nobody was asked.
+    One more sentence covers all that the study never asked about.
 
     Parameters
     ----------

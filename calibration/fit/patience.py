@@ -102,7 +102,7 @@ class _Sampling:
 def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Return the tables without preferences of tasks that have no positions.
 
-    Those compare other things.
+    Such preferences do not compare summaries.
     """
     if "preferences" not in tables or "positions" not in tables:
         return tables
@@ -115,7 +115,7 @@ def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.Data
 def _of_texts(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Return the tables without the stops in ranked lists.
 
-    And without table stops where it has no others.
+    Table stops goes where it has no others.
     """
     if "stops" not in tables:
         return tables

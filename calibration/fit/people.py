@@ -25,7 +25,7 @@ def counted_people(
 ) -> tuple[Mapping[str, pd.DataFrame], tuple[SameAnswers, ...]]:
     """Return the tables whose rows count, and the workers who give the same answers.
 
-    These are one each if that is asked for.
+    Each of them counts as one person by default.
     """
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
     if options.same_answers == "apart" and not options.checks:
@@ -69,10 +69,7 @@ class PeopleFindings:
 
     @property
     def careless(self) -> pd.DataFrame:
-        """Return possibly careless workers: worker, answers and probability.
-
-        By what they answered.
-        """
+        """Return workers whose answers look careless: worker, answers and probability."""
         rows = [
             (worker, table, round_significant(probability))
             for table, findings in self.of_tables.items()
@@ -93,7 +90,7 @@ def _laws(as_one: CalibrationResult) -> dict[str, tuple[OtherLaw, ...]]:
 def _numbers(fit: CalibrationResult, as_one: CalibrationResult) -> str:
     """Return a sentence with the numbers with each group as one person.
 
-    Of many only that which moves most.
+    With many numbers it gives only the one that moves most.
     """
     intervals = as_one.conf_int(LEVEL)
     both = [name for name in fit.parameters if name in as_one.parameters]

@@ -60,7 +60,7 @@ Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     """Return the covariance entry of a fit for joint draws, or None.
 
-    None when there is nothing to join or no covariance.
+    The result is None without a covariance, or with nothing to join.
 
     Mean and deviation of one fit correlate strongly, so their marginal intervals cannot be drawn from. A block has the
     covariance of the logarithms; `LOG_SPEED` is one already and stands in it as it is. Parameters that may be negative
@@ -144,7 +144,7 @@ class UserModelFit(HasSummary):
     def frame(self) -> pd.DataFrame:
         """Return one row per parameter, with interval and sample size.
 
-        The columns are estimate, low, high, level, unit, method, workers, rows.
+        The columns are estimate, low, high, level, unit, method, workers and rows.
         """
         return self.model.frame()
 
@@ -165,7 +165,7 @@ class UserModelFit(HasSummary):
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
         """Fits to plot, by family name in file names.
 
-        `patience_chars` is drawn by its source.
+        The source of `patience_chars` is plotted for it.
         """
         fits = {
             _stem(fit.parameters): fit
@@ -278,7 +278,7 @@ def _as_one(
 ) -> dict[str, CalibrationResult]:
     """Return fits with each group of workers as one person, by first parameter.
 
-    Groups give the same answers.
+    A group has the same answers.
     """
     again = replace(options, same_answers="one-cluster", checks=False)
     made = catch_unidentified(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
@@ -319,7 +319,7 @@ def _durations(
 def _visits(material: FitInputs) -> tuple[FitInputs, tuple[Diagnostic, ...], FamilyResult]:
     """Cut visits if asked for or needed; skip their families on unexpected errors.
 
-    What rests on them is lost when an error comes between.
+    Parameters that rest on visits are lost when an unexpected error occurs.
     """
     made = catch_unidentified(lambda: with_visits(material))
     if not isinstance(made, FitFailure):
@@ -385,7 +385,7 @@ def _notes_on_workers(tables: Mapping[str, pd.DataFrame], options: FitOptions) -
 def _stem(names: Iterable[str]) -> str:
     """Return the common part of parameter names.
 
-    away_mean_seconds and away_sd_seconds -> away; [ja] -> _ja.
+    For example: away_mean_seconds and away_sd_seconds -> away; [ja] -> _ja.
     """
     plain = [plain_name(name) for name in names]
     language = next(iter(names)).removeprefix(plain[0]).strip("[]")

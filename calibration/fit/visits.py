@@ -66,9 +66,7 @@ def _cut(material: FitInputs, seconds: float) -> pd.DataFrame:
 def noted_on_visits(
     material: FitInputs, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
 ) -> list[CalibrationResult]:
-    """Add notes on how visits were cut, and on other silences, to fits.
-
-    To those of times away and sessions.
+    """Add notes on how visits were cut, and on other silences, to the duration fits.
 
     Parameters
     ----------
@@ -121,7 +119,7 @@ def _fitted_at(
 ) -> Mapping[str, float]:
     """Return the estimates of times away and sessions at a threshold.
 
-    At the one in use they are fitted already.
+    The threshold in use needs no new fit.
     """
     fits = [fit for fit in results if isinstance(fit, DurationFit)]
     if seconds == gap_seconds(material) and _same_rows(tables["visits"], material.tables["visits"]):

@@ -1,6 +1,6 @@
 """Davidson's model of a choice between two things, with ties and sides.
 
-Of two things whose worths differ by U (Davidson 1970, in logistic form):
+Two things have worths that differ by U (Davidson 1970, in logistic form):
 
 - ``davidson``: P(left) : P(right) : P(equal) = exp(U / 2) : exp(-U / 2) : nu.
 - ``half``: P(left) = expit(U), and an equal judgment is half a vote for each side.
@@ -27,7 +27,7 @@ from metrics.arrays import Floats, Ints
 MAX_ERROR = 100.0
 """Standard error above which a weight has no finite maximum.
 
-In log odds for a typical difference of a cell.
+It is in log odds for a typical difference of a cell.
 """
 
 Ties: TypeAlias = Literal["davidson", "half", "drop"]
@@ -40,7 +40,7 @@ RIDGE = 1e-12
 class ChoiceShares(NamedTuple):
     """Probabilities of first, second and equal, and their log normaliser.
 
-    The last is log(exp(b D / 2) + exp(-b D / 2) + nu); all are of one shape.
+    The normaliser is log(exp(b D / 2) + exp(-b D / 2) + nu); all have one shape.
     """
 
     first: Floats
@@ -75,7 +75,7 @@ def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Flo
 class LikelihoodTerms(NamedTuple):
     """Terms of the log-likelihood by judgment, with derivatives in U and log nu.
 
-    t = log nu; (n,) each.
+    t = log nu; every array is (n,).
     """
 
     loglik: Floats
@@ -148,7 +148,7 @@ class ChoiceMaximum:
 class ChoiceModel:
     """Log-likelihood of judgments, sum_i times_i l_i(design_i . w, t).
 
-    In weights w and, with most treatments of ties, t.
+    Parameters are weights w and, under most treatments of ties, t.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class ChoiceModel:
     def row_derivatives(self, point: Floats) -> tuple[Floats, Floats]:
         """Return the scores and information of each judgment, counted once, at (w, t).
 
-        (n, p) and (n, p, p).
+        Their shapes are (n, p) and (n, p, p).
         """
         terms = self.terms(point)
         scores = self.design * terms.by_u[:, None]
@@ -232,7 +232,7 @@ class ChoiceModel:
 def alike(design: Floats, vote: Floats) -> tuple[Ints, Ints]:
     """Return the first judgment of each kind, and the kind of each judgment, (n,).
 
-    Those with the same design and vote are of one kind.
+    Judgments of one kind have the same design and vote.
     """
     rows = np.column_stack([design, vote])
     shadow = sum(np.pi**index * column for index, column in enumerate(rows.T))
@@ -334,7 +334,7 @@ def with_side(design: Floats) -> Floats:
 def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
     """Return the Newton step from ``point`` without each cluster, (c, p).
 
-    See `newton_changes`.
+    `newton_changes` has the formula.
     """
     first, kind = alike(model.design, model.vote)
     scores, information = model.of(first).row_derivatives(point)
@@ -346,7 +346,7 @@ def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Fl
 def crossed_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: Ints) -> Floats:
     """Return the two-way clustered covariance of weights and tie parameter, (p, p).
 
-    Workers and topics were sampled.
+    Workers and topics are both samples.
 
     With J_c the jackknife covariance over clusters c, each left out by one Newton step,
 
@@ -372,7 +372,7 @@ def crossed_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
 
 
 MAX_SCALED_SLOPE = 40.0
-"""Bound of |b| x the metric's spread.
+"""Bound of |b| times the metric's spread.
 
 Votes that follow the metric without exception have no finite slope.
 """
@@ -402,7 +402,7 @@ class Votes:
 class DavidsonFit:
     """Maxima of k log-likelihoods of Davidson's model, (k,) arrays.
 
-    ``log_tie`` is -inf where nobody saw a tie.
+    ``log_tie`` is -inf without observed ties.
     """
 
     slope: Floats

@@ -1,6 +1,6 @@
 """Clustered errors: sandwich, jackknife and bootstrap over workers or topics.
 
-Workers or topics are what was sampled, and their rows belong together.
+The clusters were sampled, and the rows of each belong together.
 
 A covariance comes from a likelihood's scores summed within clusters (the sandwich), from leaving clusters out (the jackknife), or
 from drawing them anew (the bootstrap); in two ways, of workers and topics at once, from the three of each and of both.
@@ -26,7 +26,7 @@ RIDGE = 1e-12
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """Function from cluster weights (b, clusters) to values (b, k).
 
-NaN where a sample says nothing.
+A value is NaN where a sample does not identify it.
 """
 
 
@@ -49,7 +49,7 @@ def cluster_covariance(scores: Floats) -> Floats:
 def sandwich(scores: Floats, information: Floats) -> Floats:
     """Return the cluster-robust covariance of estimates.
 
-    I^-1 (c / (c - 1) sum_j s_j s_j') I^-1.
+    The covariance is I^-1 (c / (c - 1) sum_j s_j s_j') I^-1.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def without_negative(matrix: Floats) -> Floats:
 def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
     """Return the variance of summed influences over two crossed kinds of clusters.
 
-    It is never below that of either.
+    It is never below that of either kind.
 
     V_first + V_second - V_both (Cameron, Gelbach and Miller 2011). Where one kind lies within the other this is the variance by the
     outer one.
@@ -112,9 +112,7 @@ def _summed_variance(influence: Floats, group: Ints) -> float:
 
 
 class UnequalVariance(NamedTuple):
-    """Two-way clustered variance of unequal clusters, with degrees of freedom.
-
-    These are of each way.
+    """Two-way clustered variance of unequal clusters, with each way's df.
 
     Attributes
     ----------
@@ -129,9 +127,7 @@ class UnequalVariance(NamedTuple):
 
 
 def crossed_unequal(influence: Floats, first: Ints, second: Ints, count: Floats) -> UnequalVariance:
-    """Return the variance of summed influences over crossed, unequal clusters.
-
-    Of two kinds.
+    """Return the variance of summed influences over two kinds of unequal clusters.
 
     As `crossed_variance`, but a cluster with the share s_j of the judgments pulls the estimate towards itself: with U_j the sums of
     influences, V = sum_j U_j^2 / (1 - s_j), and by Satterthwaite's rule 1 / df = sum_j s_j^2 + sum_{j != k} s_j^2 s_k^2 / ((1 - s_j)
@@ -187,9 +183,7 @@ def p_shared_effect(values: Floats, group: Ints) -> float:
 
 
 def newton_changes(scores: Floats, information: Floats) -> Floats:
-    """Return the change of estimates without each cluster, (c, k).
-
-    By one Newton step from the maximum.
+    """Return the change of estimates without each cluster, by one Newton step, (c, k).
 
     Where the other clusters hardly tell a direction, the step along it is large, as it should be.
 
@@ -228,7 +222,7 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> F
 def jackknife_groups(cluster: ArrayLike) -> Ints:
     """Return the group of each row: its cluster, or one of 50 groups of clusters.
 
-    The latter when there are more clusters.
+    More than 50 clusters are grouped.
 
     Parameters
     ----------
@@ -242,7 +236,7 @@ def jackknife_groups(cluster: ArrayLike) -> Ints:
 def jackknife_covariance(replicates: Floats) -> Floats:
     """Return the jackknife covariance of k statistics, (g, k) -> (k, k).
 
-    From their values with one of g groups left out.
+    Each row has their values without one of g groups.
 
     (g - 1) / g sum_j (x_j - mean)(x_j - mean)'
     """

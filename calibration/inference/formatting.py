@@ -1,6 +1,7 @@
 """Formats of numbers, intervals and times, and axes common to all plots.
 
-Messages, summaries and plots print numbers alike. A plot has a title that says what to look for, and a legend that covers nothing.
+Messages, summaries and plots print numbers alike. A plot's title says what to look for, and its legend covers
+nothing.
 """
 
 import math
@@ -25,7 +26,7 @@ def round_significant(number: float) -> float:
 def format_number(number: float) -> str:
     """Format a number with four significant digits and no exponent if large.
 
-    All digits before the point.
+    All digits before the point are printed.
     """
     return f"{number:.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
 
@@ -38,7 +39,7 @@ def shown_roughly(number: float) -> str:
 def format_interval(interval: Interval) -> str:
     """Format an interval, such as `[790.1, 901.3]` or `at least 790.1`.
 
-    `at most 901.3` with an open end below; `no interval` if both ends are open.
+    An end open below gives `at most 901.3`; two open ends give `no interval`.
 
     From 0 on without an end leaves everything open to a parameter that is not negative: `cannot be told`.
     """
@@ -86,7 +87,7 @@ Tick labels and one line of axis label fit between.
 def label_axes(ax: "Axes", shows: str, look_for: str) -> None:
     """Label axes with a title, a subtitle and a legend below.
 
-    They say what the plot shows and what to look for.
+    The title says what the plot shows, the subtitle what to look for.
 
     Below the axes a legend hides no data, wherever these lie.
     """

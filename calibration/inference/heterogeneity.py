@@ -71,7 +71,7 @@ def fit_crowd(table: Floats, grid: Floats) -> FittedPopulation:
 def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedPopulation, FittedPopulation]:
     """Fit a population without classes, and one with classes beside it.
 
-    The first as `fit_crowd` does.
+    `fit_crowd` fits the first.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedPop
 
 
 def _with_classes(scaled: Floats, top: Floats, beside: Floats) -> tuple[Floats, Floats]:
-    """Return the likeliest class shares, (c,), and the log-likelihood of each law.
+    """Return the likeliest class shares, (c,), and each law's log-likelihood.
 
-    Of all people.
+    Both are over all people.
     """
     shares = np.full(beside.shape[1], 0.1)
     for step in range(STEPS if beside.size else 0):
@@ -127,7 +127,7 @@ def normal_weights(grid: Floats, centre: Floats, spread: Floats) -> Floats:
 def _logliks(scaled: Floats, top: Floats, beside: Floats, shares: Floats) -> Floats:
     """Return the log-likelihood of all people under each law, (laws,).
 
-    exp(top) times ``scaled`` is each person's in the population.
+    exp(top) times ``scaled`` is each person's likelihood in the population.
     """
     apart = logsumexp(beside + np.log(shares), axis=1) if beside.size else np.full(len(top), -np.inf)
     own = top + _log_rest(shares)
@@ -145,7 +145,7 @@ def _logliks(scaled: Floats, top: Floats, beside: Floats, shares: Floats) -> Flo
 def _posterior(within: Floats, beside: Floats, shares: Floats) -> Floats:
     """Return each person's posterior probability of each class.
 
-    Given the log-likelihood within one law, (people,).
+    The input is the log-likelihood within one law, (people,).
     """
     own = beside + np.log(shares)
     every = np.column_stack([within + _log_rest(shares), own])
@@ -224,7 +224,7 @@ def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
 def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
     """Return the largest share of careless people within a drop of log-likelihood.
 
-    At most ``drop`` below the highest; at least the likeliest share.
+    The drop is at most ``drop``; the result is at least the likeliest share.
 
     Parameters
     ----------
@@ -251,14 +251,14 @@ MIN_PEOPLE = 5
 MAX_MINORITY_SHARE = 0.5
 """Largest share of a class that is a minority.
 
-Of a larger one nobody can say who answers by lot.
+In a larger class it is unclear who answers by lot.
 """
 
 
 def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
     """Return the largest share of answers by lot within a drop of log-likelihood.
 
-    No more than ``drop`` is lost; at least the likeliest share of the people.
+    The drop is at most ``drop``; the result is at least the likeliest share of the people.
 
     Who answers by lot may give more answers than the others; half of the people are the most that may do so.
 

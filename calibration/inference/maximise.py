@@ -115,9 +115,9 @@ def _halved(
     rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, P]:
-    """Return the longest part of a step that climbs: all, a half, a quarter ...
+    """Return the longest part of a step that climbs, or None.
 
-    Or nothing.
+    It tries the whole step, a half, a quarter, and so on.
     """
     point, likelihood = here
     least = likelihood.loglik - rule.slack * np.abs(likelihood.loglik)

@@ -1,6 +1,6 @@
 """Results of fits: estimates, intervals and diagnostics.
 
-Intervals are chosen after the fit.
+Users choose intervals after the fit.
 
 A result never holds raw answers. An infinite estimate is `inf` in Python and null in JSON; an open end of an interval
 is None, and null in JSON.
@@ -122,7 +122,7 @@ class CalibrationResult(HasSummary):
     def frame(self, level: float = LEVEL) -> "pd.DataFrame":
         """Return one row per parameter, with numbers to ten digits.
 
-        See `calibration.user_model.model.parameter_frame`.
+        `calibration.user_model.model.parameter_frame` has the columns.
         """
         return parameter_frame(self.entries(level))
 
@@ -146,7 +146,7 @@ class CalibrationResult(HasSummary):
     def se(self) -> dict[str, float]:
         """Standard errors on the natural scale by name; nan for infinite estimates.
 
-        By the delta method from `cov`.
+        They follow from `cov` by the delta method.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class CalibrationResult(HasSummary):
     def aic(self) -> float | None:
         """Akaike's criterion, 2 k - 2 log-likelihood; None without a likelihood.
 
-        k numbers were fitted.
+        k is the number of fitted parameters.
         """
         free = len(self.parameters) if self.n_free is None else self.n_free
         return None if self.loglik is None else 2 * free - 2 * self.loglik
@@ -217,7 +217,7 @@ class CalibrationResult(HasSummary):
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
         """Return a confidence interval of every parameter that holds the estimate.
 
-        See `holding`.
+        `holding` widens it where needed.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class CalibrationResult(HasSummary):
     ) -> dict[str, Floats]:
         """Draw parameters from their sampling distribution.
 
-        So a metric can carry their uncertainty.
+        A metric can then carry their uncertainty.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class CalibrationResult(HasSummary):
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
         """Return the fit as JSON: ``parameters`` as in user-model.json, and the rest.
 
-        The rest belongs to all of them.
+        The rest belongs to all parameters.
         """
         return {
             "parameters": {

@@ -1,6 +1,7 @@
 """Votes adjusted for the side on which a system stood, by Davidson's model.
 
-Of a judgment with system l on the left and r on the right (Davidson 1970; the side effect as Davidson and Beaver 1977):
+The model of a judgment with system l on the left and r on the right (Davidson 1970; the side effect as
+Davidson and Beaver 1977) is:
 
     P(l better) : P(r better) : P(equal) = exp(x / 2) : exp(-x / 2) : nu,   x = w_l - w_r + side
 
@@ -32,7 +33,7 @@ from metrics.arrays import Floats, Ints
 WORTH_PRIOR, SIDE_PRIOR = 1 / 2.0**2, 1 / 5.0**2
 """Precisions of the normal priors of log worths and of the side effect.
 
-They are weak beside a few votes, enough to keep both finite.
+They are weak beside a few votes, yet keep both finite.
 """
 _RULE = StoppingRule(least_promise=1e-14, slack=1e-12)
 
@@ -41,7 +42,7 @@ _RULE = StoppingRule(least_promise=1e-14, slack=1e-12)
 class SideAdjustment:
     """Votes adjusted for the side effect; n judgments, p parameters.
 
-    Parameters are worths of systems, side, log nu.
+    Parameters are the systems' worths, the side effect and log nu.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class SideAdjustment:
     def influence(self, weight: Floats) -> Floats:
         """Return the influence of each judgment through the model's parameters.
 
-        On the error of sum(weight x adjusted votes).
+        It is that on the error of sum(weight x adjusted votes).
 
         -s_i' H^-1 sum_j weight_j d(excess_j)/d(parameters), with the scores s_i and the information H. Add it to what the judgment's
         own vote adds.
@@ -222,9 +223,9 @@ def _adjustment(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Expected:
-    """Expected vote m and P(equal) at some log odds, with the slopes of m.
+    """Expected vote m and P(equal) at some log odds.
 
-    Along x and log nu.
+    It also has the slopes of m along x and log nu.
     """
 
     vote: Floats
@@ -276,7 +277,7 @@ def _step(couples: _OrderedCouples, point: Floats, *, has_ties: bool) -> tuple[F
 def _information(couples: _OrderedCouples, point: Floats, *, has_ties: bool) -> csc_array:
     """Return the information of (w, side, log nu), with the priors.
 
-    Without log nu where nobody saw a tie.
+    It omits log nu without observed ties.
     """
     systems, n = couples.systems, couples.total
     expected = _expected(couples.log_odds(point), point[-1])

@@ -120,7 +120,7 @@ class Replicates:
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return the percentiles that leave (1 - level) / 2 on either side.
 
-        Or what the clusters make of it.
+        They leave (1 - level) / 2 on either side, or follow the degrees of freedom of the clusters.
         """
         tail = self._tail(level)
         low, high = np.quantile(self.values, [tail, 1 - tail], axis=0)

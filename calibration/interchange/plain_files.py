@@ -1,6 +1,6 @@
 """Plain lines of preferences, for exchange with other tools.
 
-Preferences are lines of `topic a b worker choice`: the smallest form in which tools can hand them on.
+A line is `topic a b worker choice`, the smallest form in which tools exchange preferences.
 
 One judgment a line, its fields separated by tabs (or, in a line without a tab, by blanks): the topic, the two systems
 as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
@@ -35,7 +35,7 @@ SIDED = ("topic", "left", "right")
 COLUMN_NAMES = (*SIDED, "worker", "winner", "choice")
 """Names of the columns of lines of preferences.
 
-Sides as shown, who judged, the system preferred, or the choice in words.
+The columns are the displayed sides, the worker, and the preferred system or the choice in words.
 """
 ALIASES = {"a": "left", "b": "right"}
 CODES = frozenset(
@@ -137,7 +137,7 @@ def read_preference_lines(
 def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that the caller names; raises `InputError` if ambiguous.
 
-    Where lines of them would say too little or two things.
+    Columns are ambiguous where lines lack a meaning or have two.
     """
     named = tuple(ALIASES.get(name.strip(), name.strip()) for name in columns)
     unknown = [name for name in named if name not in COLUMN_NAMES]
@@ -179,7 +179,7 @@ def _told_columns(lines: Sequence[Line], log: FaultLog) -> tuple[str, ...]:
 def _check_choices(lines: Sequence[Line], log: FaultLog) -> None:
     """Note choices that are ambiguous between sides and winners.
 
-    Where the fifth of five fields is the winner, or a choice that is also the name of the other side's system.
+    The fifth of five fields may be the winner, and a choice may be the name of the other side's system.
     """
     named = [(line, cells[1:3], cells[4]) for line, cells in lines]
     winners = "--columns topic,left,right,worker,winner"

@@ -1,6 +1,6 @@
 """Import of preferences from a CSV of another tool.
 
-`prefcal import` is this on the command line; docs/interoperability.md shows both.
+`prefcal import` does this on the command line; docs/interoperability.md shows both.
 """
 
 from collections.abc import Mapping
@@ -206,7 +206,7 @@ def _choices(
 def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
     """Return warnings of rows that may be repeated votes.
 
-    The same in all, their ids too, and others of a pair that the worker had judged.
+    Such rows are equal in every column, ids included, or are of a pair that the worker had judged.
     """
     if "worker" not in answered:
         return []
@@ -248,7 +248,7 @@ def _read_times(
 ) -> tuple[list[str], list[str]]:
     """Fill times and seconds into the rows, and return notes on them.
 
-    How they were read, and what is suspicious.
+    The notes say how they were read, and what is suspicious.
     """
     names = {name: columns.named[name] for name in ("shown_at", "decided_at") if name in rows}
     cells = {column: rows[name] for name, column in names.items()}
@@ -282,7 +282,7 @@ def _check_order(
 def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataFrame:
     """Return table preferences, with its faults attributed to the file.
 
-    Those that only the whole table shows.
+    These faults show only in the whole table.
     """
     numbered = [f"J{number}" for number in range(1, len(rows) + 1)]
     frame = pd.DataFrame(

@@ -1,6 +1,6 @@
 """Columns of lengths of time in seconds, from other tools.
 
-With cells of which nothing is known, and names that say another unit.
+Cells may be unknown, and names may state another unit.
 """
 
 import re
@@ -41,7 +41,7 @@ class Seconds(NamedTuple):
 def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log: FaultLog) -> Seconds:
     """Read a column of seconds; note invalid cells.
 
-    Each cell that is none, and each below 0 or above 100 years.
+    A cell is invalid if it is no number, below 0 or above 100 years.
 
     Parameters
     ----------

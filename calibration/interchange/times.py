@@ -108,7 +108,7 @@ def available_zones() -> frozenset[str]:
 def named_zone(name: str) -> ZoneInfo:
     """Return the IANA time zone of a name.
 
-    Raises `InputError` where there is none, and for the machine's own.
+    It raises `InputError` for an unknown zone, and for the machine's own.
     """
     known = available_zones()
     if name in known:
@@ -255,7 +255,7 @@ def _directives(form: str) -> frozenset[str]:
 def _in_format(text: str, form: str) -> tuple[datetime, str]:
     """Parse a text in a format of `datetime.strptime`, with the name of its zone.
 
-    Where there is a %Z.
+    The name comes from a %Z.
 
     `datetime.strptime` itself knows the names of the machine's own zone, and forgets which of them was there.
 
@@ -300,7 +300,7 @@ def _in_utc(time: datetime, word: str, rules: TimeRules, *, has_hour: bool) -> _
 def _localised(time: datetime, word: str, zone: tzinfo) -> _Cell:
     """Return the moment at which the clocks of a zone show a time.
 
-    ``word`` is their short name then, or empty.
+    ``word`` is the zone's short name at that time, or empty.
     """
     readings = [time.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
     if word:
@@ -358,10 +358,7 @@ def _unknown_words(texts: "pd.Series[str]", column: str) -> Iterator[str]:
 def _strange_years(
     cells: "pd.Series[str]", times: Times, column: str, time_format: str | None
 ) -> Iterator[str]:
-    """Yield a warning of times outside the years 2000 to 2100.
-
-    That a time format gives.
-    """
+    """Yield a warning of times outside the years 2000 to 2100, read by a time format."""
     known = times.dropna()
     outside = int((~known.dt.year.between(2000, 2099)).sum())
     if time_format is None or not outside:

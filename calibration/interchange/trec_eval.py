@@ -113,7 +113,7 @@ def read_trec_evals(
 def read_long_scores(path: str | Path) -> pd.DataFrame:
     """Read a table of scores of runs, means too.
 
-    In any form of `metrics.readers.score_rows`.
+    It accepts any form of `metrics.readers.score_rows`.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def read_long_scores(path: str | Path) -> pd.DataFrame:
 def trec_eval_texts(scores: pd.DataFrame) -> dict[str, str]:
     """Format each run's scores as trec_eval does.
 
-    `runid` first, then topic by topic in the order given, `all` last.
+    `runid` comes first, then topic by topic in the order given, and `all` last.
 
     Parameters
     ----------

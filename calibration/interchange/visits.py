@@ -238,7 +238,7 @@ def _read_lengths(
 ) -> tuple[list[str], list[str]]:
     """Fill start and end into the rows, and return notes on them.
 
-    How they were read, and what is suspicious.
+    The notes say how they were read, and what is suspicious.
     """
     names = {name: columns.named[name] for name in ("start", "end") if name in rows}
     cells = {column: rows[name] for name, column in names.items()}
@@ -290,7 +290,7 @@ def _table(
 ) -> pd.DataFrame:
     """Return table visits, with its faults attributed to lines of the file.
 
-    Those that only the whole table shows.
+    These faults show only in the whole table.
 
     What is doubtful about the values is likely the cause of such faults, and is said before them.
     """

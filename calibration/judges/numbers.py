@@ -1,6 +1,7 @@
 """Numbers of judges as rows of tables, and in words.
 
-`NUMBERS` are the columns of judge.csv, `TOPICS` those of judge_topics.csv, `PEOPLE` those of judge_people.csv; docs/judges.md says what each is.
+`NUMBERS` are the columns of judge.csv, `TOPICS` those of judge_topics.csv, `PEOPLE` those of
+judge_people.csv; docs/judges.md explains each.
 """
 
 import math
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from calibration.judges.assist import AGREEMENTS
 from calibration.judges.beside_people import AS_GOOD, Estimate, JudgeBesidePeople
 from metrics.agreement.agreement import TIES
 
@@ -54,19 +56,22 @@ class JudgeTables:
         One row a task, judge and person: the alternative annotator test (judge_people.csv).
     axis : DataFrame
         Judges, measures, one more person, a second panel and a perfect measure on the same pairs (judge_axis.csv).
+    assisted : DataFrame
+        Agreement of measures with people, assisted by one judge (assisted_agreement.csv).
     """
 
     numbers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(NUMBERS)))
     topics: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPICS)))
     people: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PEOPLE)))
     axis: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(AXIS)))
+    assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(AGREEMENTS)))
 
     def of_task(self, task: object) -> "JudgeTables":
         """Return the rows of one task."""
         return JudgeTables(
             **{
                 name: (frame := getattr(self, name))[frame["task"] == task].reset_index(drop=True)
-                for name in ("numbers", "topics", "people", "axis")
+                for name in ("numbers", "topics", "people", "axis", "assisted")
             }
         )
 

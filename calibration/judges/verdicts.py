@@ -1,4 +1,4 @@
-"""Verdicts of judges that are no people, split off from what people said.
+"""Verdicts of judges that are no people, split off from people's preferences.
 
 A judge (a language model, a rule) is compared with people and never counted with them.
 """

@@ -85,7 +85,7 @@ FLAT = BetaPrior(a=np.ones(1), b=np.ones(1), weight=np.ones(1))
 def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
     """Return the posterior of (a, b) given votes, on a grid.
 
-    Of mean m = a / (a + b) and concentration s = a + b.
+    The grid is over mean m = a / (a + b) and concentration s = a + b.
 
     p(m, s | n) ~ (1 + s)^-2 prod_i B(n_i + a, W_i - n_i + b) / B(a, b)
 
@@ -102,7 +102,7 @@ def beta_posterior(n: Floats, voters: Floats) -> BetaPrior:
 def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaPrior]:
     """Yield the `beta_posterior` of several collections of votes.
 
-    All by as many voters.
+    All have the same number of voters.
 
     What n ticks of W voters say of the grid is worked out once, for all collections in which they come.
 
@@ -132,10 +132,7 @@ def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaP
 
 
 def rates_prior(n: Floats, voters: Floats) -> BetaPrior:
-    """Return `beta_posterior`, or a flat prior where intents are too few.
-
-    Too few to tell a and b.
-    """
+    """Return `beta_posterior`, or a flat prior with too few intents to fit a and b."""
     return beta_posterior(n, voters) if len(n) >= MIN_INTENTS else FLAT
 
 
@@ -363,10 +360,7 @@ def parameter_name(topic: str, intent: str) -> str:
 
 
 def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return votes and voters of every intent, offered or ticked, by topic.
-
-    Of the topics that were voted on.
-    """
+    """Return votes and voters of every intent of a voted topic, offered or ticked."""
     voters = votes.groupby("topic")["worker"].nunique()
     ticks = votes[votes["intent"].notna()].groupby(["topic", "intent"])["worker"].nunique()
     named = TABLES["intents"].empty() if offered is None else offered
@@ -387,7 +381,7 @@ def normalised(rates: Floats, topic: Indices) -> Floats:
 def mid_probabilities(n: Floats, voters: Floats, a: float, b: float) -> Floats:
     """Return P(N < n) + P(N = n) / 2 under the beta-binomial of each intent, (i,).
 
-    Each has a number of voters.
+    Each intent has its number of voters.
     """
     middle = np.empty(len(n))
     for count in np.unique(voters):

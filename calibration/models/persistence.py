@@ -1,6 +1,6 @@
 """Persistence p of people in ranked lists, from how deep they read.
 
-The probability to go on from one entry to the next.
+p is the probability to go on from one entry to the next.
 
 A reader of rank-biased precision goes on from every entry with the same probability p, so the entries read are geometric
 (Moffat and Zobel 2008, section 3). What stands on the first screen is seen without a decision to go on; so steps are counted
@@ -35,9 +35,7 @@ ENVELOPES = 199
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ContinuationCounts:
-    """Steps and stops beyond the first screen, of n readings of lists.
-
-    Only readings that got there.
+    """Steps and stops of the n list readings that went beyond the first screen.
 
     Attributes
     ----------
@@ -88,7 +86,7 @@ class ContinuationCounts:
 class PersistenceFit(CalibrationResult):
     """Persistence fitted to stops.
 
-    Its detail is share_to_end, of the readings beyond the first screen.
+    Its detail is share_to_end, the share of readings beyond the first screen that reached the end.
 
     Attributes
     ----------
@@ -187,7 +185,7 @@ def list_stops(stops: pd.DataFrame) -> pd.DataFrame:
 def list_steps(stops: pd.DataFrame, *, language: str | None = None) -> ContinuationCounts:
     """Return the steps beyond the first screen.
 
-    It holds as many entries of a list's mean length as fit.
+    The first screen holds as many entries as fit at the list's mean length.
 
     Used are ranked lists (with ``ranks``) longer than one screen whose layout is stacked or absent: on a page side by side a stop
     measures the screen. Who saw something of the last entry is at the list's end, whether or not all of it was seen.
@@ -332,7 +330,7 @@ def simulate_list_stops(
 ) -> pd.DataFrame:
     """Draw table stops of ranked lists with persistence ``persistence``.
 
-    After each entry a reader goes on to the next with that probability.
+    After each entry a reader goes on with that probability.
     """
     of = readers or ListReaders()
     n = of.workers * of.lists_each

@@ -105,10 +105,7 @@ class AgreementDesign(Design):
         return 2 if vary == "queries" else 1, MAX_SIZE
 
     def people(self) -> int:
-        """Return the number of workers, if all finish.
-
-        When each does what one does.
-        """
+        """Return the number of workers, if all finish and none does more."""
         return self.sizes.people
 
     def judgments(self) -> int:
@@ -130,7 +127,7 @@ class AgreementDesign(Design):
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Simulate a study and return the interval of the agreement.
 
-        The one that `prefcal agree` prints.
+        `prefcal agree` prints the same interval.
         """
         votes = draw_votes(self.sizes, self.judges, rng)
         difference = votes.difference(_measure(votes.liked, self.rho, self.judges.query_spread, rng))
@@ -143,7 +140,7 @@ class AgreementDesign(Design):
 class DifferenceDesign(Design):
     """Design of a study of the difference of two measures' agreements.
 
-    With the same votes.
+    Both are measured on the same votes.
 
     Attributes
     ----------
@@ -211,10 +208,7 @@ class DifferenceDesign(Design):
         return self.study.bounds(vary)
 
     def people(self) -> int:
-        """Return the number of workers, if all finish.
-
-        When each does what one does.
-        """
+        """Return the number of workers, if all finish and none does more."""
         return self.study.people()
 
     def judgments(self) -> int:
@@ -224,7 +218,7 @@ class DifferenceDesign(Design):
     def check_tested(self) -> None:
         """Raise `InputError` if `prefcal agree` would print no p.
 
-        Then nothing is ever told apart.
+        Without a p the difference is never detected.
         """
         if self.study.queries < MIN_TOPICS or self.people() < MIN_CLUSTERS:
             raise input_fault(
@@ -236,7 +230,7 @@ class DifferenceDesign(Design):
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Simulate a study and return the interval of the difference.
 
-        The one that `prefcal agree` prints; without a p nothing is detected.
+        `prefcal agree` prints the same interval; without a p nothing is detected.
         """
         study = self.study
         votes = draw_votes(study.sizes, study.judges, rng)
@@ -283,7 +277,7 @@ def _two_measures(
 ) -> tuple[Floats, Floats]:
     """Draw scores of two measures that correlate with preferences and each other.
 
-    What the queries do to them is as alike as they are.
+    The effects of queries on both measures correlate likewise.
     """
     alike = _alike(design.same_choice)
     fates = rng.standard_normal((2, len(liked), 1))

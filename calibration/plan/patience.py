@@ -116,15 +116,12 @@ class PatienceDesign(Design):
     def bounds(self, vary: str) -> tuple[int, int]:
         """Return the bounds of a size.
 
-        Two queries are needed to tell how queries differ; of each there are no more than seven summaries.
+        Differences between queries need two queries; each has at most seven summaries.
         """
         return 2 if vary == "queries" else 1, MAX_PAIRS if vary == "pairs" else MAX_SIZE
 
     def people(self) -> int:
-        """Return the number of workers, if all finish.
-
-        When each does what one does.
-        """
+        """Return the number of workers, if all finish and none does more."""
         return people_needed(
             self.queries, self.pairs, self.workers, queries_each=self.queries_each, pairs_each=self.pairs_each
         )
@@ -155,7 +152,7 @@ class PatienceDesign(Design):
 def _stock(text_chars: float) -> Stock:
     """Make summaries of a given mean length.
 
-    Their last iUnit of any importance stands at ``text_chars`` on average over queries.
+    The last important iUnit is at ``text_chars`` on average over queries.
     """
     rng = np.random.default_rng(_STOCK_SEED)
     tables, probabilities = simulate_summaries(STOCK, rng)
@@ -189,7 +186,7 @@ def _by_query(pairs: JudgedSummaries) -> Stock:
 def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generator) -> JudgedSummaries:
     """Return the pairs of queries drawn from the stock with replacement.
 
-    One drawn twice is two queries.
+    A query drawn twice counts as two.
     """
     drawn = rng.integers(len(stock.pairs.topics), size=queries)
     judged = np.sort(rng.choice(MAX_PAIRS, pairs, replace=False))
@@ -219,7 +216,7 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
 def _drawn(pairs: JudgedSummaries, design: PatienceDesign, rng: np.random.Generator) -> Votes:
     """Draw the votes of the workers.
 
-    As `calibration.models.patience.simulate.simulate_preferences` does.
+    `calibration.models.patience.simulate.simulate_preferences` has the same law.
     """
     judges = design.judges
     difference = pairs.differences(np.array([1 / design.true]))[0]

@@ -109,7 +109,7 @@ def plan_row(
 def _detectable(design: Design, found: list[SimulatedEstimate]) -> float:
     """Return the difference that four of five studies would detect.
 
-    (t_.975 + t_.8) standard errors.
+    It is (t_.975 + t_.8) standard errors.
 
     The standard error is the median of those the studies would print, or else comes from the spread of their
     estimates; on a log scale the distance is the truth times e^(...) - 1.
@@ -171,7 +171,7 @@ class PrecisionGoal:
     def unsure(self, row: PlanRow) -> float:
         """Return the relative error (95 %) of the size needed.
 
-        Since so few studies were simulated.
+        It comes from the number of simulated studies.
 
         Where errors shrink with the square root of the size n: dn / n = 2 dw / w of a width w; of a chance with the
         normal quantile z, dn / n = 2 dz / (z + 1.96). At least the precision of the search; infinite where a width may have
@@ -366,7 +366,7 @@ def _searched(wish: PrecisionGoal, simulator: Studies, simulated: Callable[[int]
 def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:
     """Return rows by ascending size with isotonic power.
 
-    Falling power is noise of the simulation.
+    A fall in power is noise of the simulation.
     """
     sizes = sorted(rows)
     power = isotonic_regression([rows[size].power for size in sizes]).x
@@ -388,7 +388,7 @@ def _smallest(
 ) -> int | None:
     """Return the smallest size within bounds that meets a goal, or None.
 
-    None when the largest does not.
+    The result is None when the largest size does not meet it.
     """
     bracket = _bracket(meets_goal, start, bounds)
     if bracket is None:
@@ -408,7 +408,7 @@ def _bracket(
 ) -> tuple[int, int] | None:
     """Return a size that does not meet a goal and one that does.
 
-    One below the bounds counts as not meeting it.
+    A size below the bounds counts as not meeting it.
     """
     least, most = bounds
     here, factor = start, STEP

@@ -1,6 +1,6 @@
 """Planned studies of streams: of the time away, and of the worth of silence.
 
-M_A or S_A, and S_0.
+They plan for M_A or S_A, and for S_0.
 
 Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
 themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.
@@ -140,7 +140,7 @@ class SilenceDesign(Design):
     def bounds(self, vary: str) -> tuple[int, int]:
         """Return the bounds of a size, at least two workers and two topics.
 
-        They are needed to tell how these differ.
+        Differences between workers and topics need two of each.
         """
         return 1 if vary == "pairs" else 2, MAX_SIZE
 

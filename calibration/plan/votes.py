@@ -75,7 +75,7 @@ class Sizes:
     def judgments(self) -> int:
         """Number of judgments if nobody leaves.
 
-        On average where pairs a query differ.
+        It uses the mean number of pairs where queries differ in it.
         """
         pairs = (self.pairs + (self.fewest_pairs or self.pairs)) / 2
         return round(self.queries * pairs * self.workers)
@@ -94,7 +94,7 @@ class Sizes:
     def judges(self) -> Ints:
         """Return the judges of each pair, (queries, pairs, workers).
 
-        They take turns, so that nobody has a pair twice.
+        Workers take turns, so that none judges a pair twice.
         """
         each = min(self.pairs_each or self.pairs, self.pairs)
         part = np.arange(self.pairs) // each
@@ -128,7 +128,7 @@ class PlannedVotes(NamedTuple):
     def difference(self, scores: Floats) -> Floats:
         """Return a measure's score difference in every judged pair.
 
-        From (queries, systems) scores.
+        The input scores are (queries, systems).
         """
         query, pair = self.judged.T
         first, second = self.pairs[pair].T
@@ -182,7 +182,7 @@ def _not_asked(sizes: Sizes, rng: np.random.Generator) -> Bools:
 def _left_undone(judges: Ints, drop_out: float, rng: np.random.Generator) -> Bools:
     """Draw the mask of judgments lost by drop-outs.
 
-    Query after query, a query's pairs in any order.
+    Queries come one after another, each query's pairs in random order.
     """
     person, query = judges.ravel(), np.repeat(np.arange(len(judges)), judges[0].size)
     order = np.lexsort((rng.random(person.size), query, person))

@@ -267,7 +267,7 @@ class Influence:
     def effective_topics(self) -> Floats:
         """Effective number of topics, (k,); infinite where the topic is fixed.
 
-        How many of equal weight would count as much.
+        As many topics of equal weight would count the same.
         """
         return np.full(self.estimates, np.inf) if self.crossing.is_topic_fixed else self._topics.effective
 
@@ -275,7 +275,7 @@ class Influence:
     def effective_workers(self) -> Floats:
         """Effective number of workers, (k,); infinite where unknown.
 
-        How many of equal load would count as much.
+        As many workers of equal load would count the same.
         """
         workers = self._topics if self.crossing.is_topic_fixed else self._workers
         return np.full(self.estimates, np.inf) if workers is None else workers.effective

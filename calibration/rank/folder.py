@@ -3,20 +3,32 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
+from calibration.judges.assist import WIN_RATES
+from calibration.rank.best import BestSystem
 from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
 from metrics.results import HasSummary, Overview
 
 RANKING, DUELS, RECORD = "ranking.csv", "duels.csv", "rank.json"
-_NAMES = {"task": str, "topic": str, "system": str, "system_a": str, "system_b": str}
+ASSISTED = "assisted_win_rates.csv"
+_NAMES = {
+    "task": str,
+    "judge": str,
+    "against": str,
+    "topic": str,
+    "system": str,
+    "system_a": str,
+    "system_b": str,
+}
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",
@@ -58,6 +70,11 @@ class Ranking(HasSummary):
         The judge that is no person whose verdicts these are; None where people judged.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
+    assisted : DataFrame
+        Win rates, and differences of the best from the others, assisted by a judge that is no person; columns
+        `calibration.judges.assist.WIN_RATES`, no row without such a judge.
+    best_systems : mapping of str to BestSystem
+        By task, as in ``too_few``: the best system where pairs were chosen to find it.
 
     Examples
     --------
@@ -86,6 +103,8 @@ class Ranking(HasSummary):
     knows_workers: bool = True
     raters: str | None = None
     within: Literal["topic"] | None = None
+    assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(WIN_RATES)))
+    best_systems: Mapping[str, BestSystem] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
@@ -253,7 +272,8 @@ def write_ranking(
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         name: frame.to_csv(index=False, lineterminator="\n", float_format="%.13g")
-        for name, frame in ((RANKING, ranking.ranking), (DUELS, ranking.duels))
+        for name, frame in ((RANKING, ranking.ranking), (DUELS, ranking.duels), (ASSISTED, ranking.assisted))
+        if name != ASSISTED or len(frame)
     }
     content = {
         "prefcal_version": version("prefcal"),
@@ -264,7 +284,10 @@ def write_ranking(
         "too_few": dict(ranking.too_few),
         "knows_workers": ranking.knows_workers,
         "within": ranking.within,
+        "best_systems": {label: _finite(best) for label, best in ranking.best_systems.items()},
     }
+    if ASSISTED not in texts:
+        (folder / ASSISTED).unlink(missing_ok=True)
     for name, text in texts.items():
         write_atomically(folder / name, text)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
@@ -273,7 +296,7 @@ def write_ranking(
 
 def remove_ranking(folder: str | Path) -> None:
     """Delete the files of an earlier ranking."""
-    for name in (RANKING, DUELS, RECORD):
+    for name in (RANKING, DUELS, ASSISTED, RECORD):
         (Path(folder) / name).unlink(missing_ok=True)
 
 
@@ -300,7 +323,17 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         too_few=dict(record.get("too_few", {})),
         knows_workers=bool(record.get("knows_workers", True)),
         within=within,
+        **({"assisted": _frame(folder / ASSISTED, WIN_RATES)} if (folder / ASSISTED).exists() else {}),
+        best_systems={
+            label: BestSystem(**{**best, **{key: np.nan for key, value in best.items() if value is None}})
+            for label, best in record.get("best_systems", {}).items()
+        },
     )
+
+
+def _finite(best: BestSystem) -> dict[str, Any]:
+    """Return the fields for JSON, which has no NaN."""
+    return {key: None if value != value else value for key, value in asdict(best).items()}  # noqa: PLR0124 - NaN
 
 
 def _with_topic(columns: tuple[str, ...], within: str | None) -> tuple[str, ...]:

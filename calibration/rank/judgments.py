@@ -1,4 +1,4 @@
-"""Judgments of one task as arrays, with win rates of systems and shares of couples.
+"""Judgments of one task as arrays, and win rates of systems.
 
 Win rates of systems and shares of couples come with what each judgment adds to their errors:
 
@@ -55,6 +55,8 @@ class JudgedSystems:
         Who stood on which side was drawn by lot.
     fixed_topic : str or None
         The one topic that all judgments are of, where each topic is ranked for itself; None where topics are a sample.
+    topics : tuple of str
+        Names of the topics by code.
     """
 
     task: str
@@ -66,6 +68,7 @@ class JudgedSystems:
     worker: Ints | None
     has_drawn_sides: bool = True
     fixed_topic: str | None = None
+    topics: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -130,6 +133,7 @@ def tasks_judged(
     complete_only: bool = False,
     study: StudyRecord | None = None,
     by_topic: bool = False,
+    adaptive: bool = False,
 ) -> Iterator[JudgedSystems]:
     """Yield the judgments of every task that has one that counts, in alphabetical order.
 
@@ -145,6 +149,8 @@ def tasks_judged(
         study.json of the tables, which says of which tasks the sides were drawn by lot; without it, of none.
     by_topic : bool
         Yield those of every task and topic, the topic fixed.
+    adaptive : bool
+        Count pairs that were drawn by the answers before them, too.
 
     Raises
     ------
@@ -156,7 +162,7 @@ def tasks_judged(
         if not knows_workers(preferences):
             raise input_fault(WORKERS_UNKNOWN, cure="count everybody's judgments")
         preferences = preferences[preferences["worker"].isin(completed(workers))]
-    counted = counted_judgments(preferences, workers=workers, exclude=exclude)
+    counted = counted_judgments(preferences, workers=workers, exclude=exclude, adaptive=adaptive)
     for key, rows in counted.groupby(["task", "topic"] if by_topic else ["task"], observed=True):
         task, topic = str(key[0]), str(key[1]) if by_topic else None
         drawn = study is not None and study.drew_sides(task)
@@ -206,7 +212,7 @@ def _judgments(
     Sums over both then read memory in order.
     """
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
-    choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
+    choice, (topic, topics) = rows["choice"], pd.factorize(rows["topic"])
     worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None
     order = np.argsort(topic if worker is None else topic * len(rows) + worker, kind="stable")
     return JudgedSystems(
@@ -219,6 +225,7 @@ def _judgments(
         worker=None if worker is None else worker[order],
         has_drawn_sides=has_drawn_sides,
         fixed_topic=fixed_topic,
+        topics=tuple(map(str, topics)),
     )
 
 

@@ -1,6 +1,6 @@
 """Notes on a ranking, one sentence each, with names common to all commands.
 
-The names stand in brackets.
+A note ends with its name in brackets.
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ from metrics.errors import join_names, pluralise
 FEW_WORKERS = 8
 """Smallest (effective) number of people without note few_workers."""
 UNEVEN = 0.01
-"""Smallest chance of sides as uneven as these without a note.
+"""Smallest probability of sides as uneven as these without a note.
 
-Over all systems of a task.
+It covers all systems of a task.
 """
 _WORDS = {3: "three", 4: "four"}
 
@@ -178,10 +178,7 @@ def _same_side(judged: JudgedSystems) -> bool:
 
 
 def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
-    """Yield a note on a system that stood on one side more often than by chance.
-
-    Or always.
-    """
+    """Yield a note on a system that stood on one side too often for chance, or always."""
     systems = len(judged.systems)
     on_left = np.bincount(judged.left, minlength=systems)
     shown = on_left + np.bincount(judged.right, minlength=systems)

@@ -1,7 +1,8 @@
 """Ranking of the systems of each task by preferences, as frames."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,10 @@ import pandas as pd
 from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.judges.assist import WIN_RATES, assisted_tasks, verdicts_by
+from calibration.judges.verdicts import Verdicts
+from calibration.rank.assisted import assisted_win_rates
+from calibration.rank.best import BestSystem, best_posterior, couple_votes
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
 from calibration.rank.judgments import (
@@ -27,9 +32,11 @@ from calibration.tables.preferences import counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
-from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
+from metrics.errors import Fault, InputError, input_fault, pluralise
 
 LEVEL = 0.95
+BEST_DRAWS = 20_000
+"""Posterior draws from which the probability of the best system is counted: .95 is known to .0015."""
 
 
 def rank_systems(  # noqa: PLR0913 - one argument an option of the command
@@ -43,6 +50,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     study: StudyRecord | None = None,
     same_answers: SameAnswersOption = "apart",
     checks: VoteChecks | None = None,
+    assist: Verdicts | None = None,
     place: str = "preferences",
 ) -> Ranking:
     """Rank the systems of each task by the preferences of people.
@@ -68,13 +76,15 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     checks : VoteChecks, optional
         Those of these tables, where an agreement shares them.
+    assist : DataFrame, optional
+        Verdicts of one judge that is no person (`calibration.judges.assist.verdicts_by`), to assist the win rates of people with.
     place : str
         What faults name.
 
     Raises
     ------
     InputError
-        If there are no preferences that count, no such task, or systems of a task that no comparison connects.
+        If there are no preferences that count, no such task, systems of a task that no comparison connects, or verdicts that assist nothing.
     """
     if "preferences" not in tables:
         raise input_fault(
@@ -117,20 +127,48 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
-    if len(connected) == 1:
-        ranked = {connected[0].task: _ranked(connected[0], level)}
-    else:
-        ranked = {each.label: _ranked(each, level) for each in connected}
+    whole = _with_adaptive(tables, exclude=exclude, complete_only=complete_only, study=study, within=within)
+    ranked = {
+        each.task if len(connected) == 1 else each.label: _ranked(each, level, whole.get(each.label))
+        for each in connected
+    }
+    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level)
     about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
         duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
         level=level,
-        notes=(*notes, *shared_notes(about_each, within)),
+        notes=(*notes, *about_judge, *shared_notes(about_each, within)),
         too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
         knows_workers=all(each.worker is not None for each in connected),
         within=within,
+        assisted=pd.DataFrame(assisted, columns=list(WIN_RATES)),
+        best_systems={label: each.best for label, each in ranked.items() if each.best is not None},
     )
+
+
+def _with_adaptive(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    exclude: bool,
+    complete_only: bool,
+    study: StudyRecord | None,
+    within: Literal["topic"] | None,
+) -> dict[str, JudgedSystems]:
+    """Return the judgments of tasks with adaptive pairs, those of these pairs too, by label."""
+    preferences = tables["preferences"]
+    if "drawn" not in preferences or not (preferences["drawn"] == "adaptive").any():
+        return {}
+    tasks = set(preferences.loc[(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False), "task"])
+    every = tasks_judged(
+        tables,
+        exclude=exclude,
+        complete_only=complete_only,
+        study=study,
+        by_topic=within == "topic",
+        adaptive=True,
+    )
+    return {each.label: each for each in every if each.task in tasks}
 
 
 def rank_by_judge(
@@ -157,13 +195,7 @@ def rank_by_judge(
     InputError
         If there is no such judge, no such task, or systems of a task that no comparison connects.
     """
-    names = verdicts["judge"].unique().tolist()
-    if name not in names:
-        there = (
-            f"name one of {join_names(names)}" if names else "prefcal judge import puts judges beside people"
-        )
-        raise input_fault(f"no judge is called {name!r}", path=place, cure=f"{there}; without it people rank")
-    own = verdicts[verdicts["judge"] == name]
+    own = verdicts_by(name, verdicts, path=place)
     judged = [each for each in verdicts_judged(own) if task in {None, each.task}]
     if not judged:
         raise input_fault(
@@ -183,6 +215,18 @@ def rank_by_judge(
         knows_workers=False,
         raters=name,
     )
+
+
+def _assisted(
+    judged: list[JudgedSystems], verdicts: Verdicts, level: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return rows and notes of all tasks, with why others have none; fail where no task has any."""
+    if judged[0].fixed_topic is not None:
+        raise input_fault(
+            "a judge assists numbers over topics, and with topics fixed there are none",
+            cure="rank over topics, without within",
+        )
+    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level), judged)
 
 
 def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSystems], list[str]]:
@@ -225,11 +269,16 @@ class _RankedTask(NamedTuple):
     duels: pd.DataFrame
     notes: list[str]
     too_few: str
+    best: BestSystem | None
 
 
-def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
-    """Return the ranking of one task."""
-    worths, why_none = _worths(judged)  # first what takes more memory than all below
+def _ranked(judged: JudgedSystems, level: float, whole: JudgedSystems | None = None) -> _RankedTask:
+    """Return the ranking of one task.
+
+    ``whole``: the judgments of a task with adaptive pairs, those of these pairs too. Worths and the best system are from them, the rest
+    from ``judged``.
+    """
+    worths, why_none = _worths(whole or judged)  # first what takes more memory than all below
     rates = win_rates(judged)
     few = too_few(judged, rates)
     # What too few people or topics said is told as they said it: nothing is inferred from it, the side's effect neither.
@@ -248,12 +297,15 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
         "judgments": rates.judgments,
         **_with_ends("win_rate", "win_low", "win_high", rates.value, errors, level, within=(0, 1)),
         "win_rate_raw": rates.raw,
-        **_worth_columns(worths, len(judged.systems), level, known=not few),
+        **_worth_columns(worths, _places(judged, whole), level, known=whole is not None or not few),
         "rank_low": rank_low,
         "rank_high": rank_high,
     }
-    best_first = np.argsort(-np.round(rates.value, 12), kind="stable")
+    order = rates.value if whole is None or worths is None else worths.worth[_places(judged, whole)]
+    best_first = np.argsort(-np.round(order, 12), kind="stable")
+    best = None if whole is None else _best_system(whole, worths, level, uniform=len(judged.left))
     notes = [
+        *([] if best is None else [_on_adaptive(best)]),
         *notes_on(judged, rates, errors, task_duels, adjustment),
         *notes_on_worths(worths, why_none, adjustment),
     ]
@@ -262,6 +314,40 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
         duels=_duel_rows(judged, task_duels, level, known=not few),
         notes=notes,
         too_few=few,
+        best=best,
+    )
+
+
+def _places(judged: JudgedSystems, whole: JudgedSystems | None) -> Ints:
+    """Return the index of each system among those of the whole."""
+    names = judged.systems if whole is None else whole.systems
+    return np.array([names.index(system) for system in judged.systems], dtype=np.intp)
+
+
+def _best_system(whole: JudgedSystems, worths: Worths | None, level: float, *, uniform: int) -> BestSystem:
+    posterior = best_posterior(couple_votes(whole.left, whole.right, whole.for_left, len(whole.systems)))
+    p_best = posterior.probabilities(np.random.default_rng(len(whole.left)), draws=BEST_DRAWS)
+    best, second = (int(place) for place in np.lexsort((-posterior.worth, -p_best))[:2])
+    difference, reach = float(posterior.worth[best] - posterior.worth[second]), float("nan")
+    if worths is not None:
+        difference = float(worths.worth[best] - worths.worth[second])
+        reach = float(worths.covariances.of_differences().errors().half_width(level)[best, second])
+    return BestSystem(
+        system=whole.systems[best],
+        second=whole.systems[second],
+        probability=float(p_best[best]),
+        difference=difference,
+        low=difference - reach,
+        high=difference + reach,
+        judgments=len(whole.left),
+        uniform=uniform,
+    )
+
+
+def _on_adaptive(best: BestSystem) -> str:
+    return (
+        f"pairs were chosen by the answers before them, to find the best system: worths are of all {best.judgments:,} judgments; win rates,"
+        f" ranks and duels are of the {best.uniform:,} whose pairs were drawn whatever the answers were (adaptive_pairs)"
     )
 
 
@@ -273,7 +359,7 @@ def _keys(judged: JudgedSystems) -> dict[str, str]:
 def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[Ints, Ints]:
     """Return the best and worst rank of each win rate.
 
-    Those that intervals of all differences at once allow.
+    They follow from simultaneous intervals of all differences.
     """
     reach = variances.of_differences().errors().simultaneous_reach(level, len(value))
     return rank_ranges(above_at_once(value, reach))
@@ -290,13 +376,14 @@ def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
         return None, str(error)
 
 
-def _worth_columns(worths: Worths | None, systems: int, level: float, *, known: bool) -> dict[str, Floats]:
-    unknown = np.full(systems, np.nan)
+def _worth_columns(worths: Worths | None, places: Ints, level: float, *, known: bool) -> dict[str, Floats]:
+    unknown = np.full(len(places), np.nan)
     if worths is None:
         return {"worth": unknown, "worth_low": unknown, "worth_high": unknown}
     if not known:
-        return {"worth": worths.worth, "worth_low": unknown, "worth_high": unknown}
-    return _with_ends("worth", "worth_low", "worth_high", worths.worth, worths.variances.errors(), level)
+        return {"worth": worths.worth[places], "worth_low": unknown, "worth_high": unknown}
+    ends = _with_ends("worth", "worth_low", "worth_high", worths.worth, worths.variances.errors(), level)
+    return {name: values[places] for name, values in ends.items()}
 
 
 def _with_ends(
@@ -320,7 +407,7 @@ def _with_ends(
 def _duel_rows(judged: JudgedSystems, task_duels: Duels, level: float, *, known: bool) -> pd.DataFrame:
     """Return the rows of every duel of a task.
 
-    p is that of a share of one half. Nothing but shares where people or topics are too few.
+    p tests a share of one half. Shares alone are given where people or topics are too few.
     """
     errors = task_duels.shares.influence.variances().errors()
     if not known:

@@ -1,6 +1,6 @@
 """Worths of systems by Davidson's model, with ties and a side effect.
 
-Over all topics.
+Worths are those over all topics.
 
 Of a judgment with system l on the left and r on the right (Davidson 1970; the side effect as Davidson and Beaver 1977):
 
@@ -33,14 +33,19 @@ class Worths:
         Log odds of the left side over the right one between equals; NaN where it cannot be told from the worths.
     log_tie : float
         log nu; -inf where nobody saw a tie.
-    variances : Variances
-        Of the worths, (systems,).
+    covariances : Variances
+        Of any two worths, (systems, systems).
     """
 
     worth: Floats
     side: float
     log_tie: float
-    variances: Variances
+    covariances: Variances
+
+    @property
+    def variances(self) -> Variances:
+        """Variances of the worths, (systems,)."""
+        return self.covariances.of_each()
 
 
 def no_worths(judged: JudgedSystems) -> str:
@@ -86,7 +91,7 @@ def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
 def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
     """Fit the worths of systems whose worths are finite.
 
-    Those for which `no_worths` has nothing to say.
+    `no_worths` returns no reason for them.
 
     Parameters
     ----------
@@ -120,14 +125,14 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
         worth=point[:systems],
         side=float(point[systems]) if side else float("nan"),
         log_tie=float(point[-1]) if model.has_tie else float("-inf"),
-        variances=_variances(judged, model, kind, point),
+        covariances=_covariances(judged, model, kind, point),
     )
 
 
 def _model(judged: JudgedSystems) -> tuple[ChoiceModel, Ints]:
     """Return the model without a side, and the kind of each judgment.
 
-    It has a row for each kind of judgment.
+    The model has a row for each kind of judgment.
     """
     systems = len(judged.systems)
     kind, keys = pd.factorize(
@@ -151,10 +156,10 @@ def _inverse(information: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(information, rcond=1e-11, hermitian=True))
 
 
-def _variances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
+def _covariances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
     """Return the sandwich of the worths over topics, workers and both.
 
-    Scores summed by each, between the information's inverse.
+    The scores summed by each are between the information's inverses.
     """
     systems, terms = len(judged.systems), model.terms(point)
     by_worth, everywhere = terms.by_u[kind], np.ones(len(kind), dtype=np.intp)
@@ -169,4 +174,4 @@ def _variances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Flo
         crossing=judged.crossing,
     )
     bread = _inverse(model.derivatives(point)[1])[:systems]
-    return influence.covariances().through(bread).of_each()
+    return influence.covariances().through(bread)

@@ -30,7 +30,7 @@ RESAMPLES = 2000
 MIN_WORKERS = 5
 """Smallest number of workers to generalise to others.
 
-Fewer are taken as they are.
+Fewer workers are treated as fixed.
 """
 
 
@@ -224,7 +224,7 @@ def _rated_twice(counts: ArrayLike) -> Floats:
 def _fleiss_sums(counts: Floats) -> Floats:
     """Return each item's terms of kappa, (items, 2 + categories).
 
-    Whether an item counts, its share of agreeing pairs of raters, its ratings.
+    They are whether an item counts, its share of agreeing pairs of raters, and its ratings.
     """
     n = counts.sum(axis=1)
     counts = counts * (n > 1)[:, None]
@@ -249,7 +249,7 @@ def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
 def _coincidences(counts: Floats) -> Floats:
     """Return coincidences o_ck of each item, (items, categories, categories).
 
-    0 for an item with fewer than two ratings.
+    An item with fewer than two ratings has 0.
     """
     n = counts.sum(axis=1)
     pairs = counts[:, :, None] * counts[:, None, :]
@@ -271,7 +271,7 @@ def _alpha_of(together: Floats, metric: Metric, values: Floats) -> Floats:
 def _distance(n_c: Floats, metric: Metric, values: Floats) -> Floats:
     """Return squared distances of categories, (b, categories, categories).
 
-    The ordinal one depends on how often each category is used.
+    The ordinal distance depends on the frequency of each category.
     """
     if metric == "nominal":
         return np.broadcast_to(1.0 - np.eye(len(values)), (len(n_c), len(values), len(values)))

@@ -1,6 +1,6 @@
 """Consistency of workers on repeated pairs, beyond that of habit alone.
 
-How far pairs shown a second time are answered alike.
+It compares the answers to pairs that are displayed twice.
 
 The share of consistent repeats says little by itself: whoever clicks left or right by lot is consistent half of the
 time, whoever always clicks `equally good` every time. So each worker's share is held against that of somebody with the
@@ -181,7 +181,7 @@ def repeats(preferences: pd.DataFrame) -> pd.DataFrame:
 def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CONSISTENCY) -> float:
     """Return the probability to pass the rule at a given consistency ``share``.
 
-    P(X / n >= min_consistency),  X ~ Binomial(n, share)
+    It is P(X / n >= min_consistency),  X ~ Binomial(n, share)
 
     With ``share`` one half, clicks on left or right by lot, four of five pass "at least 40 % of 5 repeats".
     """
@@ -192,7 +192,7 @@ def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CO
 def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
     """Return the exact interval of a share (Clopper and Pearson 1934).
 
-    0 and 1 where nothing else was seen.
+    An end is 0 or 1 where the counts are all on that side.
     """
     seen, trials, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
     low = betaincinv(np.maximum(seen, 1), trials - np.maximum(seen, 1) + 1, tail)
@@ -203,7 +203,7 @@ def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[F
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers of first answers by option, of each worker.
 
-    The crowd's for a worker with fewer than two.
+    A worker with fewer than two has the crowd's numbers.
     """
     first = preferences["validation_of"].isna().to_numpy()
     worker, workers = pd.factorize(preferences["worker"][first], sort=True)
@@ -218,7 +218,7 @@ def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
 def _chance(answers: Floats, swapped: "pd.Series[bool]") -> tuple[Floats, Floats]:
     """Return the chances of consistent and identical repeats by habit.
 
-    (n, 4) numbers of answers -> (n,) each.
+    The input is (n, 4) numbers of answers, each result (n,).
     """
     left, right, good, bad = answers.T
     n = answers.sum(axis=1)
@@ -231,7 +231,7 @@ def _chance(answers: Floats, swapped: "pd.Series[bool]") -> tuple[Floats, Floats
 def _sums(rows: pd.DataFrame, worker: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Floats:
     """Return each worker's sums over repeats, (workers, 5).
 
-    Repeats, consistent ones, those by chance, identical ones, those by chance.
+    The sums are repeats, consistent ones, those by chance, identical ones and those by chance.
     """
     columns = rows[["consistent", "chance", "identical", "chance_identical"]].to_numpy(np.float64)
     return np.stack([np.bincount(worker), *(np.bincount(worker, column) for column in columns.T)], axis=1)
@@ -240,7 +240,7 @@ def _sums(rows: pd.DataFrame, worker: "np.ndarray[tuple[int], np.dtype[np.intp]]
 def _coefficients(sums: Floats) -> Floats:
     """Convert (b, 5) sums over workers to (b, 4) values of `NAMES`.
 
-    kappa is NaN where chance leaves nothing to find.
+    kappa is NaN where the share by chance is 1.
     """
     n = sums[:, :1]
     share, chance = sums[:, [1, 3]] / n, sums[:, [2, 4]] / n
@@ -254,7 +254,7 @@ def _uncertainty(
 ) -> MappingProxyType[str, StudentT | Replicates]:
     """Return the jackknife and the bootstrap over workers.
 
-    Nothing where nobody was ever inconsistent.
+    The result is empty where every worker was consistent.
     """
     if (sums[:, 1] == sums[:, 0]).all():
         return MappingProxyType({})

@@ -1,6 +1,6 @@
 """Agreement of assessors on the importance of iUnits: kappa and alpha.
 
-Quadratic weighted kappa and Krippendorff's alpha.
+They are quadratic weighted kappa and Krippendorff's alpha.
 
 Kappa is of two assessors, 1 - mean_i (x_i - y_i)^2 / mean_ij (x_i - y_j)^2 (Cohen 1968); of more it is the mean over pairs of assessors, each with the iUnits that both
 rated, weighted by their number. Alpha takes assessors as a crowd without names. The unit of the intervals is the topic: kappa's
@@ -34,7 +34,7 @@ def fit_importance(
 ) -> RaterMeasure:
     """Estimate the weighted kappa of assessors on importance.
 
-    The importance itself is `calibration.fit.collection_files.mean_importance`.
+    `calibration.fit.collection_files.mean_importance` gives the importance itself.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def fit_importance_alpha(
 ) -> RaterMeasure:
     """Estimate Krippendorff's alpha of assessors on importance.
 
-    With the ratings as names, as an order or as numbers.
+    Ratings are read as names, as an order or as numbers.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _second(both: StudentT | Replicates) -> StudentT | Replicates:
 class _Crossed:
     """Sums over iUnits by topic, of each pair of assessors and of all.
 
-    A pair's are over the iUnits that both rated.
+    A pair's sums cover the iUnits that both rated.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class _Crossed:
     def coefficients(self, weights: Floats) -> Floats:
         """Return kappa and alpha of weighted topics: (b, topics) -> (b, 2).
 
-        Mean weighted kappa of pairs of assessors, and alpha.
+        kappa is the mean weighted kappa of pairs of assessors.
         """
         step = max(1, _CELLS_AT_ONCE // self.sums.size)
         kappas = [self._mean_kappa(weights[at : at + step]) for at in range(0, len(weights), step)]

@@ -118,7 +118,7 @@ def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
 def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | None:
     """Return counts of left, right and equal, (pairs, options), or None.
 
-    None where a pair was shown both ways round.
+    The result is None where a pair was displayed both ways round.
     """
     rows = preferences[preferences["validation_of"].isna()]
     sides = resolved_sides(rows)

@@ -1,6 +1,6 @@
 """Report of worker quality: agreement, consistency and position bias.
 
-Everything about care and consent that the tables can tell.
+It covers all that the tables show of care and consent.
 
 None of it is a parameter of a user model: it stands beside the model, in quality.json. Excluding workers for
 inconsistent answers raises what is measured on the rest, so each number is also said with the excluded workers in.
@@ -53,7 +53,7 @@ class QualityReport(HasSummary):
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
         """Return entries by name, as for parameters.
 
-        Estimate, interval, unit, method, counts and diagnostics.
+        An entry has estimate, interval, unit, method, counts and diagnostics.
         """
         return dict(chain.from_iterable(result.entries(level).items() for result in self.results))
 

@@ -18,7 +18,7 @@ Texts: TypeAlias = NDArray[np.object_]
 class Assessors:
     """Simulated assessors who rate iUnits from 0 to 4.
 
-    round(2 + topic + iUnit + lean + noise), cut to the scale.
+    A rating is round(2 + topic + iUnit + lean + noise), cut to the scale.
 
     Attributes
     ----------
@@ -111,9 +111,9 @@ class Crowd:
 
 
 def simulate_judgments(topics: int, pairs: int, crowd: Crowd, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw table preferences: ``pairs`` of each topic, sides drawn by lot.
+    """Draw table preferences: ``pairs`` of each topic, with random sides.
 
-    Equal options are good or bad by lot.
+    Equal options are good or bad at random.
     """
     people = crowd.per_pair * (1 if crowd.shared else topics)
     topic, pair, seat = (axis.ravel() for axis in np.indices((topics, pairs, crowd.per_pair)))

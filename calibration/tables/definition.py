@@ -1,6 +1,6 @@
 """Definition of a table: columns, row rules, and conversion of cells.
 
-The definitions stand in `calibration.tables.tables`; `calibration.tables.files` reads and writes by them.
+`calibration.tables.tables` has the definitions; `calibration.tables.files` reads and writes by them.
 """
 
 import re
@@ -198,7 +198,7 @@ def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:
 def choice_cure(value: str, choices: tuple[str, ...]) -> str:
     """Return a hint: the choice closest to a mistyped value, or else all choices.
 
-    The cutoff is high: a word of another tool may resemble a choice and mean something else.
+    The cutoff is high, because a word of another tool may resemble a choice and mean something else.
     """
     near = closest_name(value.lower(), choices, cutoff=_TYPO)
     return f"did you mean {near!r}" if near else f"write one of {join_names(choices)}"
@@ -251,7 +251,7 @@ def parsed(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]",
 def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | None":
     """Return categories in alphabetical order, blank ones as missing.
 
-    None if a category is invalid in this column: the caller then checks cell by cell.
+    The result is None for an invalid category; the caller then checks cell by cell.
     """
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
@@ -296,7 +296,7 @@ def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
 def _is_as_exported(texts: pa.Array) -> bool:
     """Return whether all times have the form 2026-03-01T09:30:00.000Z.
 
-    Arrow converts these in bulk.
+    Arrow converts such columns in bulk.
     """
     letters = pc.binary_slice(texts.cast(pa.large_binary()), 10, 11)
     masks = (pc.equal(pc.binary_length(texts), 24), pc.equal(letters, b"T"), pc.ends_with(texts, "Z"))

@@ -1,6 +1,7 @@
-"""Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
+"""Readers and writers of folders of tidy tables, as CSV and Parquet.
 
-A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a Parquet file of the same name.
+A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins
+over a Parquet file of the same name. Every fault names file, line and hint.
 """
 
 import hashlib
@@ -207,9 +208,10 @@ def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]"
 
 
 def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
+    """Return ``frame`` with exactly the columns and types of ``table``.
 
-    For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
+    It raises `InputError` as reading would. The fault's path is the table's name and its line the row's line
+    in a CSV.
     """
     log, lines = FaultLog(table.name), LineNumbers(None)
     _check_header(frame, table, log)
@@ -261,7 +263,7 @@ PARQUET_ROWS = 100_000
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parquet: bool = False) -> None:
-    """Check ``tables`` and write each as CSV into ``folder``; each file appears whole or not at all.
+    """Check ``tables`` and write each as CSV into ``folder``, whole or not at all.
 
     A table of `PARQUET_ROWS` rows or more is written as Parquet too.
 

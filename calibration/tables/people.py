@@ -54,7 +54,7 @@ def people_tables(
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return the tables without the rows of judges, as if these had never been there.
 
-    A table that holds nothing but rows of judges is left out.
+    A table with rows of judges only is left out.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Implausible values of tables: other units, words for unknown, near-equal names.
 
-What contradicts itself within a row is a fault and stands in `calibration.tables.tables`.
+Contradictions within a row are faults, which `calibration.tables.tables` has.
 """
 
 import unicodedata
@@ -61,12 +61,12 @@ _VISIT = _Range(low=5, high=21_600, what="a visit")
 _WORD = _Range(low=0.01, high=20, what="a word")
 """Plausible seconds per word.
 
-Reading takes people 0.1 to 0.7 seconds a word (Brysbaert 2019), and times away from the screen some more.
+People read a word in 0.1 to 0.7 seconds (Brysbaert 2019), and longer when they look away.
 """
 CHARS_A_WORD = 12
 """Largest mean number of characters a word where white space separates words.
 
-12 of them count as a word in longer texts.
+Longer texts count 12 characters as a word.
 """
 MIN_VISITS = 2
 HOUR = 3600
@@ -102,7 +102,7 @@ def doubts(
 def warn_of_doubts(tables: Mapping[str, pd.DataFrame]) -> None:
     """Warn Python users of suspicions that the command line prints.
 
-    Before anything is computed.
+    The warnings come before anything is computed.
     """
     said = [f"{doubt.table}: {doubt.on_line(doubt.row + 2)}" for doubt in doubts(tables, is_brief=True)]
     if said:
@@ -182,7 +182,7 @@ def _long_decisions(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str
 def _words_for_unknown(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> Iterator[Doubt]:
     """Yield the suspicion of people and topics named like missing values.
 
-    As other tools call what is not known; a system may well be called none.
+    Other tools use such names for unknown values; a system may well be called none.
     """
     for table, column, cells in _name_cells(tables, (*NAMES["worker"], *NAMES["topic"])):
         words = [name for name in cells.unique() if str(name).strip().casefold() in UNKNOWN_WORDS]

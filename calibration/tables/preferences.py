@@ -1,6 +1,6 @@
 """Exclusion of workers, and judgments as votes on pairs of systems.
 
-The one place where sides are resolved and it is decided which judgments count.
+Only this module resolves sides and decides which judgments count.
 
 A pair is an unordered couple of systems of one task and topic; here it always stands as (system_a, system_b) with
 system_a < system_b, whatever side each was shown on. Validation repeats never count, nor do workers left out: excluded and
@@ -20,7 +20,7 @@ from calibration.tables.tables import JUDGE_KIND
 FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
 """Tables in which a withdrawn worker stays.
 
-A follow ends with the withdrawal and is censored there.
+A follow is censored at the withdrawal.
 """
 
 
@@ -116,6 +116,7 @@ VOTED = (
     "decision_seconds",
     "language",
     "validation_of",
+    "drawn",
 )
 """Columns of the table preferences that agreement and ranks use."""
 VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
@@ -124,9 +125,7 @@ _PAIR = ["task", "topic", "system_a", "system_b"]
 
 
 def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the pair and vote of each judgment, independent of sides.
-
-    Whatever side each system was shown on.
+    """Return the pair and vote of each judgment, whatever the sides of its systems.
 
     Parameters
     ----------
@@ -157,7 +156,7 @@ def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
 def systems_shown(rows: pd.DataFrame) -> tuple["pd.Series[Any]", "pd.Series[Any]"]:
     """Return the systems on the left and on the right.
 
-    Where they are categories, of the same ones in the order of the alphabet.
+    Categories stay categories, in alphabetical order.
     """
     left, right = rows["system_left"], rows["system_right"]
     if not isinstance(left.dtype, pd.CategoricalDtype):
@@ -173,20 +172,29 @@ WORKERS_UNKNOWN = "who judged is not known: table preferences has no column work
 def knows_workers(judgments: pd.DataFrame) -> bool:
     """Return whether the judges are known.
 
-    Column ``worker`` of rows of preferences is filled in all of them or in none.
+    Column ``worker`` is filled in all rows of preferences or in none.
     """
     return judgments.empty or bool(judgments["worker"].notna().any())
 
 
 def counted_judgments(
-    preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
+    preferences: pd.DataFrame,
+    *,
+    workers: pd.DataFrame | None = None,
+    exclude: bool = True,
+    adaptive: bool = False,
 ) -> pd.DataFrame:
     """Return the rows of table preferences that count.
 
-    No validation repeats, nobody who is left out; parameters as in `judged_pairs`.
+    Validation repeats and excluded workers are left out. ``adaptive`` also counts pairs that were drawn by
+    the answers before them. Shares of such votes are biased, so only likelihoods may use them. Other
+    parameters are those of `judged_pairs`.
     """
     out = exclusions(workers, exclude=exclude).index
-    return preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out)
+    if not adaptive and "drawn" in preferences:
+        counts &= ~(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False)
+    return preferences[counts]
 
 
 def judged_pairs(
@@ -219,9 +227,9 @@ def judged_pairs(
 def pair_votes(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
-    """Count the votes of every judged pair, as `votes_by_pair`.
+    """Count the votes of every judged pair, as `votes_by_pair` does.
 
-    Parameters as in `judged_pairs`.
+    `judged_pairs` has the parameters.
     """
     return votes_by_pair(judged_pairs(preferences, workers=workers, exclude=exclude))
 

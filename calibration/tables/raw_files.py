@@ -32,14 +32,14 @@ _NAMES = pa.dictionary(pa.int32(), pa.string())
 BLOCK_BYTES = 2**22
 """Bytes of a file in memory at once while its text is read.
 
-The parser is slower with larger ones.
+The parser is slower with larger blocks.
 """
 
 
 def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Return frames by name; raises `InputError` for anything else.
 
-    It says of a frame which table it may be.
+    The error for a frame says which table it may be.
     """
     if isinstance(given, Mapping):
         return given
@@ -52,7 +52,7 @@ def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 def _frame_cure(frame: pd.DataFrame) -> str:
     """Return a hint which table a frame may be, and which columns it lacks.
 
-    By how many of its columns that table has.
+    The best match has the most columns in common.
     """
     columns = {*map(str, frame.columns)}
 
@@ -146,7 +146,7 @@ def _parsed_csv(path: Path, log: FaultLog, names: Collection[str]) -> pd.DataFra
 def _cells(path: Path, types: dict[str, pa.DataType], block_bytes: int) -> tuple[pa.Table, bool]:
     """Return the rows of a file as texts, and whether ragged ones were left out.
 
-    Those that have too few or too many cells.
+    A ragged row has too few or too many cells.
     """
     ragged: list[int | None] = []
 
@@ -201,7 +201,7 @@ class LineNumbers:
 def _record_starts(path: Path) -> Iterator[int]:
     """Yield the first line of each record.
 
-    Where Python's reader gives up (a field without end) the rest counts as a line each.
+    Where Python's reader gives up (a field without end), each further line counts as a record.
     """
     with path.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
         reader = csv.reader(stream)
@@ -267,7 +267,7 @@ def _check_promise(path: Path, size: int, file: pa_parquet.ParquetFile) -> None:
 def _texts(path: Path) -> list[str]:
     """Return the columns of texts, read as dictionaries to save memory.
 
-    Each different text stands in the memory once.
+    Each distinct text is stored once.
     """
     columns = pa_parquet.read_metadata(path).schema
     return [

@@ -1,6 +1,7 @@
 """Collections and runs behind a folder of tables, from study.json or by hand.
 
-Tables hold what fits need. Most measures need more: the layers of summaries, the pushes of every day, ranked lists.
+Fits need tables alone. Most measures also need the layers of summaries, the pushes of every day, or ranked
+lists.
 """
 
 import hashlib
@@ -53,6 +54,7 @@ COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
         "summary_pairs": CollectionFiles((("queries", "iunits", "intents"),), ("importance", "probability")),
         "stream_pairs": CollectionFiles((PUSH_FILES, EVENT_FILES), ("texts",)),
         "ranked_pairs": CollectionFiles((("qrels",),), ("windows", "topics", "intents", "texts")),
+        "answer_pairs": CollectionFiles((("topics",),), ("nuggets", "support")),
     }
 )
 """Collection files that measures need, by kind of task."""
@@ -111,7 +113,7 @@ class TaskSources:
     def form(self) -> tuple[str, ...]:
         """Files that its kind of collection needs, in the most complete form.
 
-        Of several forms the one that least is missing of.
+        Of several forms it is the one with the fewest missing files.
         """
         forms = COLLECTIONS.get(self.kind, NO_FILES).forms
         return min(forms, key=lambda form: len(set(form) - set(self.collection)))
@@ -228,9 +230,17 @@ def _sources(
 
 
 def _kind_of(collection: Iterable[str]) -> str:
-    """Return the kind of task that knows most of the named kinds of files."""
+    """Return the kind of task that knows most of the named kinds of files.
+
+    Of equal ones the one that has all that it needs.
+    """
     named = set(collection)
-    return max(COLLECTIONS, key=lambda kind: len(named & COLLECTIONS[kind].kinds))
+
+    def fit(kind: str) -> tuple[int, bool]:
+        files = COLLECTIONS[kind]
+        return len(named & files.kinds), any(set(form) <= named for form in files.forms)
+
+    return max(COLLECTIONS, key=fit)
 
 
 def _files(records: Mapping[str, FileRecord], folder: str | Path) -> dict[str, NamedFile]:

@@ -95,9 +95,9 @@ class TableRecord(_StudyPart):
 
 
 class ResultsOpened(_StudyPart):
-    """Look at the preferences before these tables were written.
+    """View of the preferences before these tables were written.
 
-    Somebody looked at who is preferred.
+    Somebody saw which systems are preferred.
 
     Attributes
     ----------
@@ -174,9 +174,7 @@ class StudyRecord(_StudyPart):
     results_opened: tuple[ResultsOpened, ...] = ()
 
     def drew_sides(self, task: str) -> bool:
-        """Return whether a task's sides were drawn by lot.
-
-        In a study that prefcal served, and whose export this is.
+        """Return whether a task's sides were assigned at random.
 
         A study that was served has the hash of its study file (``study_sha256``) and a record of the task; tables that were imported
         or written by hand have neither.
@@ -252,7 +250,7 @@ def table_records(folder: str | Path, rows: Mapping[str, int]) -> dict[str, Tabl
 def renew_records(folder: str | Path, rows: Mapping[str, int]) -> None:
     """Correct the records in study.json of tables rewritten on purpose.
 
-    A study.json without records stays as it is.
+    A study.json without records is left unchanged.
     """
     if not recorded_tables(folder):
         return
@@ -288,7 +286,7 @@ def moved_study(tables: str | Path, folder: str | Path, final: str | Path) -> No
 def recorded_tables(folder: str | Path) -> dict[str, TableRecord]:
     """Return the records of tables in study.json, none if it is missing or damaged.
 
-    Damage in it is for those to report who need it.
+    Callers that need the file report its damage.
     """
     try:
         record = read_study(folder)
@@ -319,7 +317,7 @@ def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> li
 def is_unended(path: Path) -> bool:
     """Return whether a CSV does not end with a line break.
 
-    A writer that was stopped, or an editor that leaves it out.
+    A stopped writer or an editor may leave it out.
     """
     with path.open("rb") as stream:
         if stream.seek(0, os.SEEK_END) == 0:
@@ -390,10 +388,7 @@ def _holds(path: Path, sha256: str) -> bool:
 
 
 def _csv_rows(path: Path) -> int:
-    """Count the rows below the header, an incomplete one too.
-
-    Whatever else is wrong with them.
-    """
+    """Count the rows below the header, incomplete ones too, whatever their faults."""
     with path.open(encoding="utf-8", errors="replace", newline="") as stream:
         try:
             return max(0, sum(1 for row in csv.reader(stream) if row) - 1)
@@ -404,7 +399,7 @@ def _csv_rows(path: Path) -> int:
 def _parquet_rows(path: Path) -> int | None:
     """Count the rows of a Parquet file; None for a damaged one.
 
-    Its reader says more of it.
+    Reading the file reports the damage.
     """
     try:
         return int(pa_parquet.read_metadata(path).num_rows)

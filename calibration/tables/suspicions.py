@@ -32,8 +32,6 @@ def ignored(folder: str | Path) -> list[Ignored]:
 def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[Fault]:
     """Return all suspicions about the files of a folder.
 
-    For whoever wants to check it.
-
     Parameters
     ----------
     folder : str or Path
@@ -56,7 +54,7 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
 def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the suspicions about a folder that every command prints, a line each.
 
-    What must be known before anything is computed from its tables.
+    Users must know them before anything is computed.
     """
     near = [ignored_name.in_short for ignored_name in ignored(folder) if ignored_name.meant]
     lines = [f"{folder}: ignored, but nearly a known name: {join_names(near)}"] if near else []
@@ -69,7 +67,7 @@ def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) 
 def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return harmless notes: ignored names and tables without rows.
 
-    The names are like no known one.
+    The ignored names resemble no known one.
     """
     far = [ignored_name.in_short for ignored_name in ignored(folder) if not ignored_name.meant]
     empty = [name for name, frame in tables.items() if frame.empty]
@@ -98,10 +96,7 @@ def _misspelt(ignored_name: Ignored) -> Fault:
 
 
 def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
-    """Return the warning of rows equal in every column.
-
-    Also in those that are ignored.
-    """
+    """Return the warning of rows equal in every column, ignored columns too."""
     if not frame.duplicated().any():
         return None
     pairs = _same_rows(raw_rows(path).itertuples(index=False, name=None))
@@ -121,7 +116,7 @@ def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
 def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
     """Yield the warning of workers who judged one pair twice.
 
-    Which is no repeat of `validation_of`: each is a vote.
+    Such rows are no repeats of `validation_of`: each is a vote.
     """
     judged = preferences.drop_duplicates()
     judged = judged[judged["validation_of"].isna()]

@@ -70,12 +70,11 @@ JUDGE_CHOICES = ("no_answer", "contradicts")
 JUDGE_KIND = "model"
 """Column kind of table workers for a judge that is no person."""
 SIDES = ("left", "right")
+DRAWS = ("uniform", "adaptive")
+"""How a pair was drawn: whatever the answers before were, or by them."""
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
 SHARE_TOLERANCE = 0.01
-"""Largest difference from 1 of a topic's summed probabilities.
-
-As of those of a collection.
-"""
+"""Largest difference from 1 of a topic's summed probabilities, as in a collection."""
 
 
 def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
@@ -85,7 +84,7 @@ def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bo
 def _shares_do_not_add_up(frame: pd.DataFrame) -> "pd.Series[bool]":
     """Return the first probability of every topic whose sum is not 1.
 
-    It differs from 1 by more than 0.01.
+    The tolerance is 0.01.
     """
     given = frame[frame["probability"].notna()]
     sums = given.groupby("topic")["probability"].sum()
@@ -102,10 +101,7 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
-    """Return `topic/system/system` of each row, the systems in alphabetical order.
-
-    Rows are those of preferences.
-    """
+    """Return `topic/system/system` of each row of preferences, systems sorted."""
     left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
     ordered = left <= right
     first, second = left.where(ordered, right), right.where(ordered, left)
@@ -115,7 +111,7 @@ def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
 def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
     """Return the rank of each visit of its worker and topic, from 1.
 
-    By start and end.
+    Visits are ordered by start and end.
     """
     ordered = frame.sort_values(["start", "end"], kind="stable")
     return ordered.groupby(["worker", "topic"], observed=True).cumcount().add(1).reindex(frame.index)
@@ -211,6 +207,16 @@ _TABLES = (
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
+            _number(
+                "chance",
+                "Of adaptive pairs: the probability with which the pair was drawn, given the answers before.",
+                high=1.0,
+            ),
+            _text(
+                "drawn",
+                "Of adaptive pairs: uniform, whatever the answers before were; or adaptive, by them. Adaptive ones count for worths and the best system only.",
+                choices=DRAWS,
+            ),
             _of_judges(
                 _integer(
                     "order",

@@ -1,6 +1,6 @@
 """Columns and files that nothing reads, with the known name each may mean.
 
-What is not known is ignored, so a single letter too many takes a column, or a whole table, out of every result.
+Unknown names are ignored, so that one typing error can remove a column or a table from every result.
 """
 
 import csv
@@ -62,7 +62,7 @@ class Ignored(NamedTuple):
 def closest_known_name(name: str, known: Iterable[str], *, cutoff: float = _ALIKE) -> str | None:
     """Return the known name that ``name`` nearly is, or None.
 
-    Whatever its case and what parts its words.
+    Case and separators do not matter.
     """
     plain = {_plain(word): word for word in known}
     near = closest_name(_plain(name), plain, cutoff=cutoff)
@@ -89,7 +89,7 @@ def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
 def _file_meant(path: Path, tables: Collection[str]) -> str | None:
     """Return the name that a file should have, if it is nearly a known one.
 
-    A table that the folder lacks, or study.json.
+    The folder must lack that table, or study.json.
     """
     if path.suffix.lower() == ".json" and not path.with_name(STUDY_FILE).exists():
         near_study = closest_known_name(path.name, [STUDY_FILE])

@@ -58,7 +58,7 @@ PART_OF: Mapping[str, Part] = MappingProxyType(
 MIN_SD = 1e-12
 """Smallest standard deviation of a share, which keeps formulas finite.
 
-For an interval without width.
+An interval without width needs it.
 """
 
 
@@ -86,7 +86,7 @@ class Draws:
     def models(self, model: UserModel) -> list[UserModel]:
         """Yield the model with its estimates moved, once for each draw.
 
-        Nothing else differs.
+        The models differ in nothing else.
         """
         return [self._moved(model, number) for number in range(self.count)]
 
@@ -223,7 +223,7 @@ def _patience(model: UserModel, names: Sequence[str], count: int, rng: np.random
 def _joint_log_sd(model: UserModel, name: str) -> float | None:
     """Return the deviation of a parameter's logarithm from a joint fit, or None.
 
-    The standard deviation.
+    It is a standard deviation.
     """
     for joint in model.joint:
         if joint.scale == "log" and name in joint.names:
@@ -256,7 +256,7 @@ def _share(model: UserModel, names: Sequence[str], count: int, rng: np.random.Ge
 def _decay(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
     """Draw a lateness decay from a normal law cut at 0 and 1.
 
-    Around the estimate with the width of the interval.
+    The law has the estimate as centre and the interval's width.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def _decay(model: UserModel, names: Sequence[str], count: int, rng: np.random.Ge
 def _weights(model: UserModel, names: Sequence[str], count: int, rng: np.random.Generator) -> Drawn:
     """Draw contingency weights by their joint covariance, or else each by itself.
 
-    By itself means normal with the width of its interval.
+    In the second case each is normal with the width of its interval.
 
     Raises
     ------
@@ -371,7 +371,7 @@ def _square(block: JointEntry) -> Floats:
 def _deviation(name: str, entry: ParameterEntry, ends: Iterable[float | None]) -> float:
     """Return the standard deviation of a normal law with these interval ends, or None.
 
-    Around the estimate; None for an open end.
+    The law has the estimate as its centre; an open end gives None.
     """
     estimate = entry.estimate or 0.0
     return _mean_half(name, entry, [abs(end - estimate) for end in ends if end is not None])
@@ -395,7 +395,7 @@ def _mean_half(name: str, entry: ParameterEntry, halves: Sequence[float]) -> flo
 def _share_deviation(share: IntentEntry) -> float:
     """Return the standard deviation of a normal law as wide as the share's interval.
 
-    At 95 %.
+    The interval is at 95 %.
     """
     low, high = share.interval
     if low is None or high is None:

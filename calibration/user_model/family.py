@@ -1,6 +1,7 @@
 """Scores of a family of measures under a user model, with intervals.
 
-A family says what it takes from a model, which measures that makes, and what they are under each of many draws of it.
+A family defines the parameters that it takes from a model, the measures that they make, and those measures
+under each draw.
 """
 
 from abc import ABC, abstractmethod
@@ -70,7 +71,7 @@ class FamilyModel(ABC, Generic[R, M]):
     ) -> Iterator[Spread]:
         """Yield the scores under each draw, for measures that the draws move.
 
-        Runs and measures all meet the same draws.
+        All runs and measures use the same draws.
         """
 
     def scores(
@@ -90,7 +91,7 @@ class FamilyModel(ABC, Generic[R, M]):
     ) -> tuple[list[Score], dict[ScoreKey, Interval] | None]:
         """Score runs, with the 95 % interval of each score that the model moves.
 
-        `all` included; None without draws.
+        Topic `all` is included; the interval is None without draws.
 
         Low and high are quantiles over draws of the model, and reach to the score at its estimates where all draws lie
         to one side of it: an interval without its own score would contradict itself.

@@ -1,6 +1,6 @@
 """Parameters of measures, as a user model gives them.
 
-What a model lacks is None, or left out; who asks puts something in its place and says so.
+A missing parameter is None or left out; the caller replaces it and says so.
 """
 
 import math
@@ -29,7 +29,7 @@ MAX_PERSISTENCE = 1 - 1e-9
 def patience_chars(model: UserModel, source: str = "", language: str | None = None) -> float | None:
     """Return the patience L in counted characters, inf without decay, or None.
 
-    None where none was fitted.
+    The result is None where it was not fitted.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def sum_fault(topic: str, shares: Mapping[str, float]) -> Fault | None:
 def stream_people(model: UserModel, language: str | None = None) -> dict[str, float]:
     """Return the parameters of a `Population` that a model has.
 
-    Half a law of speed, or one in characters, is of no use.
+    Half a law of speed, or one in characters, is left out.
     """
     entries = {name: model.entry(name, language) for name in RANGES}
     parameters = {
@@ -82,7 +82,7 @@ def stream_people(model: UserModel, language: str | None = None) -> dict[str, fl
 def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
     """Return a model's correlation of A and D, and its laws other than log-normal.
 
-    Of a `Population`, beside M and S.
+    A `Population` takes them beside M and S.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def lateness_decay(model: UserModel, language: str | None = None) -> float | Non
 def lateness_floor(model: UserModel, language: str | None = None) -> float:
     """Return the fitted lateness floor, 0 if none was fitted.
 
-    It is what a nugget is still worth however late it comes.
+    A nugget keeps this worth however late it comes.
     """
     entry = model.entry(FLOOR, language)
     return 0.0 if entry is None else entry.estimate or 0.0
@@ -125,7 +125,7 @@ def lateness_floor(model: UserModel, language: str | None = None) -> float:
 def persistence(model: UserModel, language: str | None = None) -> float | None:
     """Return the persistence p in ranked lists, below 1, or None.
 
-    The probability to go on from one entry to the next.
+    p is the probability to go on from one entry to the next.
 
     Raises
     ------

@@ -88,7 +88,7 @@ _LANGUAGE = re.compile(r"\[[a-z]{2}\]$")
 def plain_name(name: str) -> str:
     """Return a parameter's name without its language.
 
-    `patience_chars[ja]` -> `patience_chars`.
+    `patience_chars[ja]` becomes `patience_chars`.
     """
     return _LANGUAGE.sub("", name)
 
@@ -131,7 +131,7 @@ class Diagnostic(_Part):
 class OtherLaw(_Part):
     """Value of a parameter under another law, or without some people.
 
-    The data do not reject it against the best.
+    The data do not reject that law against the best one.
 
     Attributes
     ----------
@@ -336,9 +336,9 @@ def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
 
 
 def _ends(entry: ParameterEntry) -> tuple[float, float]:
-    """Return interval ends as numbers, infinite if open, NaN if there is none.
+    """Return interval ends as numbers, infinite if open, NaN without an interval.
 
-    As an infinite estimate is.
+    An infinite estimate has none.
     """
     low, high = entry.interval
     if low is None and high is None:
@@ -415,7 +415,7 @@ def lacking_push_weights(model: UserModel) -> str:
 def write_user_model(model: UserModel, path: str | Path) -> None:
     """Write a user model atomically; the same model gives the same bytes.
 
-    Without a law of its own it has no such key.
+    A model without another law lacks its key.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
     """MSU under a user model; see `FamilyModel`.
 
-    The users of all draws have the same random numbers, so that they differ by the population alone.
+    The users of all draws have the same random numbers, so that only the population differs.
 
     Attributes
     ----------

@@ -20,9 +20,9 @@ from metrics.results import ALL, Score, Topics
 
 
 def push_alpha(model: UserModel) -> float | None:
-    """Return T11U's weight of gain against pain, or None.
+    """Return T11U's weight of gain against pain, or None if it was not fitted.
 
-    1 where the pain is infinitely small; None where it was not fitted.
+    It is 1 where the pain is negligible.
     """
     entry = model.entry(ALPHA)
     if entry is None:
@@ -64,10 +64,7 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
 
     @property
     def measures(self) -> list[PushMeasure]:
-        """T11U at the fitted alpha and the utility with the fitted weights.
-
-        As far as the model has them.
-        """
+        """T11U at the fitted alpha and the utility with the fitted weights, if fitted."""
         t11u = None if self.alpha is None else T11U(alpha=self.alpha)
         return [measure for measure in (t11u, self.contingency) if measure is not None]
 
@@ -96,7 +93,7 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
     def _moved(self, measure: PushMeasure, draws: Draws) -> list[PushMeasure]:
         """Yield a measure with the fitted parameters of each draw.
 
-        None for a measure without.
+        A measure without such parameters yields None.
         """
         if isinstance(measure, T11U) and measure.alpha == self.alpha:
             return [replace(measure, alpha=alpha) for alpha in draws.parameters[ALPHA].tolist()]
@@ -115,7 +112,7 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
 def push_model(model: UserModel | str | Path, collection: PushCollection, *, alpha: bool = True) -> PushModel:
     """Build the model of push notifications from a user model.
 
-    From the contingency weights, and alpha.
+    It takes the contingency weights, and alpha.
 
     Weights that it lacks count as 0 beside others that it has; the ``notes`` say so.
 

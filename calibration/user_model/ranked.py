@@ -74,7 +74,7 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
     ) -> dict[ScoreKey, Floats]:
         """Return scores by key with P(c|q) = 1 for one subtopic in turn, (C,).
 
-        Each of the topic's.
+        Every subtopic of the topic has its turn.
         """
         subtopics = {topic: self.collection.subtopics(topic) for topic in self.model.intents}
         scores: dict[ScoreKey, list[float]] = {}

@@ -141,7 +141,7 @@ def _check_patience(model: UserModel, path: str) -> None:
 def _shares(model: UserModel, path: str, collection: Collection) -> Shares:
     """Return the fitted P(i|q), checked against the collection.
 
-    The collection's intents, adding up to 1 for each query.
+    Intents must be the collection's, and each query's values add up to 1.
     """
     fitted = intent_shares(model)
     shares = {query.id: fitted.get(query.id, {}) for query in collection.queries.values()}

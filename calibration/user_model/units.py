@@ -1,6 +1,6 @@
 """Parameters as a paper prints them: names, units and digits.
 
-Hours, words a second or characters.
+Units are hours, words a second, or characters.
 
 Files and `--format csv|json` keep the names of `calibration.user_model.model.PARAMETERS` and all digits.
 """
@@ -55,7 +55,7 @@ LABELS = {
 IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"}) | QUANTILES
 """Parameters that describe others, absent from tables for people.
 
-They stand in the model and in machine-readable output.
+The model and machine-readable output contain them.
 """
 BY_SOURCE = ("patience_chars_preferences", "patience_chars_stops")
 TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
@@ -90,7 +90,8 @@ class DisplayScale:
     def number(self, value: float | None) -> str:
         """Format a value without its unit: `1,041`, `.617`.
 
-        None is infinite, and what rounds to nothing is below the last digit.
+        None becomes `no bound`; a value that rounds to 0 becomes `below .001`, or as many digits as there
+        are.
         """
         if value is None:
             return "no bound"
@@ -124,7 +125,7 @@ class DisplayScale:
 def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale]:
     """Return the scale of each parameter; times of one family share a unit.
 
-    That of the first of them.
+    The unit is that of the family's first time.
     """
     display_scales: dict[str, DisplayScale] = {}
     units: dict[str, tuple[str, float]] = {}
@@ -142,7 +143,7 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale
 def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, ParameterEntry]":
     """Return the parameters of a table for people, without descriptive ones.
 
-    The number that stands as the patience is there once.
+    A patience by source is left out where it equals `patience_chars`.
     """
     kept = {}
     for name, entry in parameters.items():
@@ -157,7 +158,7 @@ def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, Paramet
 def label(name: str, parameters: "Mapping[str, ParameterEntry]") -> str:
     """Return the name of a parameter in a paper, with language or source if needed.
 
-    With several languages, which one it is of, and of a patience without one by votes, that it is by stops.
+    The label names the language of several, and says `by stops` of a patience without one by votes.
     """
     plain = plain_name(name)
     by_stops = plain == PATIENCE and name.replace(plain, BY_SOURCE[0]) not in parameters
@@ -167,7 +168,7 @@ def label(name: str, parameters: "Mapping[str, ParameterEntry]") -> str:
 def other_laws(entry: "ParameterEntry", scale: DisplayScale) -> str:
     """Return the range of a parameter under other laws that the data leave open.
 
-    `8.1 (drop-outs) to 11.5 (tail)`.
+    For example: `8.1 (drop-outs) to 11.5 (tail)`.
 
     A law that prints the same number as the estimate is left out.
     """

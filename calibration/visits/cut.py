@@ -86,7 +86,7 @@ def visits_from_signs(
 ) -> pd.DataFrame:
     """Cut visits from activity times at a threshold.
 
-    As `visits_from_activity` does; each threshold makes other visits.
+    `visits_from_activity` does the same; each threshold makes other visits.
     """
     _check(idle_seconds, heartbeat_seconds)
     if not len(signs.when):
@@ -196,7 +196,7 @@ def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Millisec
 def gaps_milliseconds(signs: ActivityTimes) -> Floats:
     """Return the milliseconds since the previous activity of the stream.
 
-    Infinite for its first.
+    It is infinite for the stream's first.
     """
     gaps = np.full(len(signs.when), np.inf)
     gaps[1:] = np.where(np.diff(signs.stream) == 0, np.diff(signs.when), np.inf)
@@ -206,7 +206,7 @@ def gaps_milliseconds(signs: ActivityTimes) -> Floats:
 def _cut(signs: ActivityTimes, idle_seconds: float, half_beat: float) -> pd.DataFrame:
     """Return the visits of a threshold as columns.
 
-    Worker, topic, system, stream, start and end (milliseconds) and end_reason of each run of signs.
+    Each run of activity has worker, topic, system, stream, start and end (milliseconds) and end_reason.
     """
     first = np.flatnonzero(gaps_milliseconds(signs) > 1000 * idle_seconds)
     last = np.append(first[1:], len(signs.when)) - 1
@@ -234,7 +234,7 @@ def _reasons(signs: ActivityTimes, last: Indices) -> NDArray[np.object_]:
 def _starts(signs: ActivityTimes, first: Indices, idle_seconds: float) -> Milliseconds:
     """Return the first activity of each visit, or the enrolment.
 
-    For an enrolment visit.
+    An enrolment visit starts at the enrolment.
 
     Only the first run of a stream can begin so soon: the others begin more than the threshold after it.
     """
@@ -247,7 +247,7 @@ def _starts(signs: ActivityTimes, first: Indices, idle_seconds: float) -> Millis
 def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.DataFrame) -> pd.DataFrame:
     """Copy entry, stream_at and end_reason from matching exported visits.
 
-    The first two from those with the same start, end_reason from those with the same end.
+    The first two come from visits with the same start, end_reason from those with the same end.
     """
     exported = pd.DataFrame({"stream": places(visits, names)})
     for name in ("start", "end"):
@@ -264,7 +264,7 @@ def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.Data
 def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Indices:
     """Return the matching exported visit of each visit, by label; -1 without any.
 
-    The first with its stream and time.
+    It is the first with the same stream and time.
     """
     moment, moments = pd.factorize(np.concatenate([cut[time], exported[time]]))
     stream = np.concatenate([cut["stream"], exported["stream"]])

@@ -1,6 +1,6 @@
 """Follows and visits as arrays: each visit in its follow, cut and in order.
 
-Cut at the follow's ends, one after the other.
+Visits are cut at the follow's ends and do not overlap.
 
 What the fits need of the tables follows and visits; `calibration.models.durations.from_tables` makes times at risk of it. Two things
 that are legal in both tables make times away wrong without a sign, and are looked for here: names that differ between the
@@ -59,7 +59,7 @@ class Follows:
 class VisitTimes:
     """Visits inside follows, ordered, without overlap, in milliseconds since 1970.
 
-    By follow and time.
+    They are sorted by follow and time.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class FollowedVisits:
     def last_before(self, table: pd.DataFrame, at: str) -> Ints:
         """Return the last time of a table's column ``at`` before each visit.
 
-        Of the same worker and topic, up to its start.
+        The row has the same worker and topic, and a time up to the visit's start.
 
         Returns
         -------
@@ -198,7 +198,7 @@ def places(table: pd.DataFrame, streams: pd.DataFrame) -> Indices:
 def in_order(group: Indices, at: Ints, mark: Ints) -> Indices:
     """Return the order by group, time and mark (0 to 3).
 
-    Rows alike in all three stay as they came.
+    Rows equal in all three keep their order.
 
     Logs come nearly in order, which a sort by one number makes use of; times too far apart for one number take three.
     """
@@ -257,7 +257,7 @@ def _stays(visits: pd.DataFrame, row: Indices, follows: Follows) -> tuple[VisitT
 def _united(rows: VisitTimes, follows: Follows) -> VisitTimes:
     """Merge overlapping visits, ordered by follow and time.
 
-    A merged one ends as the one that ends last.
+    A merged visit ends as the one that ends last.
     """
     key = _keys(rows.follow, rows.start, follows)
     order = np.lexsort((rows.end, key))
@@ -293,7 +293,7 @@ def _keys(follow: Indices, times: Ints, follows: Follows) -> Ints:
 class Ends(NamedTuple):
     """Counts of follows with a visit, and of those that end with their last one.
 
-    Within a second.
+    The two ends differ by at most a second.
     """
 
     visited: int = 0
@@ -317,7 +317,7 @@ def orphans(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
 def outside(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
     """Return the mask of visits outside their follow, (v,).
 
-    It begins more than a second before its follow does, or after its follow ended.
+    Such a visit begins more than a second before its follow, or after the follow ended.
     """
     spans = _spans(follows)
     row = places(visits, spans[["worker", "topic"]])
@@ -332,7 +332,7 @@ def outside(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
 def orphans_in_words(count: int, visits: int) -> str:
     """Return a clause: `3 of 9 visits belong to no follow`.
 
-    `all 9 visits belong to no follow` where none has one.
+    If none has one, it is `all 9 visits belong to no follow`.
     """
     if count == visits == 1:
         return "the only visit belongs to no follow"
@@ -372,7 +372,7 @@ def join_follows(
 def compare_follow_ends(visits: pd.DataFrame, follows: pd.DataFrame) -> Ends:
     """Compare each follow's end with the end of its last visit.
 
-    Systems of one worker and topic are one follow.
+    All systems of a worker and topic are one follow.
     """
     streams = ["worker", "topic"]
     ended = follows.groupby(streams, sort=False)["ended_at"].max()

@@ -1,6 +1,6 @@
 """Simulator of table activity: what a log has of known visits.
 
-With or without heartbeats, tabs and hidden pages.
+Heartbeats, tabs and hidden pages are optional.
 """
 
 from dataclasses import dataclass
@@ -40,10 +40,7 @@ class ActivityLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Views:
-    """Page views as columns, (v,): visit, begin and end.
-
-    In seconds since the visit began.
-    """
+    """Page views as columns, (v,): visit, begin and end in seconds since its start."""
 
     visit: Indices
     name: str
@@ -85,7 +82,7 @@ def simulate_activity(
 def _watched(views: _Views, heartbeat_seconds: float) -> pd.DataFrame:
     """Return opening, heartbeats and closing of page views.
 
-    Visit, page, seconds, kind.
+    The columns are visit, page, seconds and kind.
     """
     beats = np.maximum(0, np.ceil((views.end - views.begin) / heartbeat_seconds) - 1).astype(np.intp)
     row = np.repeat(np.arange(len(beats)), beats)
@@ -119,7 +116,7 @@ def _without_hidden(
 def _events(lengths: Floats, gap_seconds: float, rng: np.random.Generator) -> pd.DataFrame:
     """Return events at the start of each visit and then at exponential gaps.
 
-    As long as it lasts.
+    They stop with the visit.
     """
     further = rng.poisson(lengths / gap_seconds)
     visit = np.repeat(np.arange(len(lengths)), further + 1)

@@ -1,6 +1,6 @@
 """Choice of the silence that ends a visit, and the fits' sensitivity to it.
 
-From the log itself.
+The choice uses the log itself.
 
 With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for away
 times. Without them the silences within visits and those between visits are told apart by a mixture of two
@@ -29,7 +29,7 @@ FACTORS = (0.5, 1.0, 2.0)
 MIN_SEPARATION = 2.0
 """Smallest distance of two means of log silences with a valley between.
 
-Over their root mean square standard deviation.
+It is relative to their root mean square standard deviation.
 """
 MIN_SILENCES = 50
 MAX_CHANGE = 0.1
@@ -90,7 +90,7 @@ def idle_threshold(
 def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> Floats:
     """Return the silences between activity times of one worker and topic.
 
-    Those longer than 0, of neighbours.
+    They are positive gaps between neighbours.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
 def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
     """Fit two normals to log silences, from a fine histogram.
 
-    The share of the lower one, and means and standard deviations of both.
+    The result is the share of the lower one, and means and standard deviations of both.
 
     EM, started from the split of least variance within its parts.
     """
@@ -239,7 +239,7 @@ def _estimates(
 def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     """Return how far the threshold moves each estimate, as diagnostics.
 
-    For each parameter of a `threshold_sensitivity`.
+    They concern each parameter of a `threshold_sensitivity`.
 
     A warning from a change of 10 % on, of the largest estimate against the smallest; an information below.
     """

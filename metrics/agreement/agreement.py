@@ -68,7 +68,7 @@ class QueryMean:
     def influence(self) -> Floats:
         """Influence of each query on the mean: (S_q - mean n_q) / sum n.
 
-        With as many pairs in every query it is (mean of q - mean) / queries.
+        It is (mean of q - mean) / queries where every query has as many pairs.
         """
         total = self.counts.sum()
         return (self.sums - self.value * self.counts) / total if total else np.zeros_like(self.sums)
@@ -397,7 +397,7 @@ def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
 def precision(size: ArrayLike) -> Floats:
     """Return the largest difference of two scores that rounding alone can make.
 
-    18 times the spacing of numbers of this size.
+    It is 18 times the spacing of numbers of this size.
     """
     return np.asarray(ROUNDING * np.asarray(size, dtype=np.float64))
 

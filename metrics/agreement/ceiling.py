@@ -11,9 +11,10 @@ The intervals hold the error of the whole estimate: of the halves, of the ties a
 every query left out; where people judged several queries, with every person left out too, and with every part of a query
 that one person judged. With J_c the jackknife variance over clusters c,
 
-    V = J_query + J_person - J_both,    at least J_query and at least J_person
+    V = J_query + (J_person - J_both)+
 
-(Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024). A replicate with fewer votes a pair still estimates
+(Cameron, Gelbach and Miller 2011). J_person alone is no lower bound here: votes that are left out from all over turn even numbers of votes into odd
+ones, which moves the replicates, in J_person as in J_both, farther than other people would. A replicate with fewer votes a pair still estimates
 the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller effective number of clusters less 1 degrees
 of freedom; with few (`metrics.agreement.crossed_errors.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
 by how many (`_ranks`), never on names or on the order of rows. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
@@ -92,7 +93,7 @@ class CeilingEstimate:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the wider of Student's t interval and that of the log odds.
 
-        NaN without variation.
+        The interval is NaN without variation.
         """
         if not (self.standard_error > 0 and self.df > 0):
             return math.nan, math.nan
@@ -125,7 +126,7 @@ class GroupedVotes:
     def without(self, difference: Floats, ties: Ties) -> tuple[float, Floats]:
         """Return a measure's agreement, overall and without each group, one way a row.
 
-        NaN where no pair counts.
+        A value is NaN where no pair counts.
         """
         cast = self.counts.T[[1, 2, 0]]
         votes = self.counts.sum(axis=1)
@@ -228,7 +229,7 @@ class Ceiling:
             return math.nan, math.nan, math.nan
         panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
         apart = without - self.panel_without[:, list(TIES).index(ties)]
-        variance = _variance_of_difference(apart, [int(way.max()) + 1 for way in self.votes.ways])
+        variance = float(_variance(apart, [int(way.max()) + 1 for way in self.votes.ways]))
         error = (
             StandardError(max(math.sqrt(variance), 1 / self.pairs), panel.df)
             if variance > NOTHING
@@ -303,7 +304,7 @@ def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
 def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats]:
     """Reduce each person's votes on a pair to one.
 
-    It is that of most of them, or a tie where as many say one as the other.
+    The result is the person's most frequent vote, or a tie where two are equally frequent.
 
     Parameters
     ----------
@@ -363,7 +364,7 @@ def _kind(votes: Floats) -> Ints:
 def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) -> list[Ints]:
     """Return the group of each judgment in each way of leaving groups out.
 
-    By query, and by person and both where they cross.
+    The ways are by query and, where people cross queries, by person and by cell of both.
     """
     queries = int(query.max(initial=-1)) + 1
     people = 0 if worker is None else int(worker.max(initial=-1)) + 1
@@ -385,9 +386,9 @@ def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) ->
 
 
 def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
-    """Return a number for each vote that depends on the votes alone, not on any name.
+    """Return a number for each vote that depends on votes alone, not on any name.
 
-    It says what the vote is and with which others its pair was judged.
+    It combines the vote with the others on its pair.
     """
     kind = _kind(votes)
     counts = np.bincount(3 * pair + kind, minlength=3 * (int(pair.max(initial=-1)) + 1)).reshape(-1, 3)
@@ -401,7 +402,7 @@ def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return pseudo-random numbers that depend on the input numbers alone.
 
-    The finaliser of splitmix64 (Steele, Lea and Flood 2014).
+    This is the finaliser of splitmix64 (Steele, Lea and Flood 2014).
     """
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -431,7 +432,7 @@ def _grouped(cell: Ints, ways: list[Ints]) -> GroupedVotes:
 def _left_out(votes: GroupedVotes) -> Iterator[Ints]:
     """Yield the (pairs, 3) counts of votes, of all and without each group.
 
-    For either side and ties.
+    The columns are votes for either side and ties.
     """
     yield votes.counts
     for way in votes.ways:
@@ -527,7 +528,7 @@ def _ceiling(votes: GroupedVotes) -> Ceiling:
 def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
     """Return the standard errors of the ceilings, at least one pair if counted.
 
-    Nobody knows rarer majorities than one pair in the sample.
+    A sample cannot show majorities rarer than one pair in the sample.
     """
     error = np.sqrt(_variance(replicates, groups))
     least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
@@ -537,27 +538,13 @@ def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Fl
 def _variance(replicates: Floats, groups: list[int]) -> Floats:
     """Return the jackknife variance over one way, or over two.
 
-    NaN where a replicate says nothing or there is one group.
+    It is NaN where a replicate is NaN or there is one group.
     """
     if min(groups) < 2:
         return np.full(replicates.shape[1:], np.nan)
-    ways = [_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1])]
-    variance = ways[0] if len(ways) == 1 else np.max([ways[0], ways[1], ways[0] + ways[1] - ways[2]], axis=0)
-    return np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0))
-
-
-def _variance_of_difference(replicates: Floats, groups: list[int]) -> float:
-    """Return the jackknife variance of a difference of ceilings.
-
-    J_query + max(0, J_person - J_both); NaN where a replicate says nothing or there is one group.
-
-    J_person alone is no lower bound here: votes that are left out from all over turn even numbers of votes into odd ones, which moves a
-    panel's replicates, in J_person as in J_both, farther than other people would.
-    """
-    if min(groups) < 2:
-        return math.nan
     by_query, *crossed = (_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1]))
-    return float(by_query + np.maximum(0.0, crossed[0] - crossed[1])) if crossed else float(by_query)
+    variance = by_query + (np.maximum(0.0, crossed[0] - crossed[1]) if crossed else 0.0)
+    return np.asarray(np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0)))
 
 
 def _jackknife(replicates: Floats) -> Floats:
@@ -599,7 +586,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
 def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:
     """Return the agreement under every convention, (samples, conventions).
 
-    From the pairs that agree, the share of votes and the tied pairs.
+    It follows from the pairs that agree, the share of votes and the tied pairs.
     """
     agreeing = np.maximum(agreeing, 0)
     by_ties: dict[Ties, Floats] = {

@@ -37,7 +37,7 @@ Its probability is below rounding errors.
 def halves_agreement(patterns: Ints) -> Floats:
     """Return the agreement of two halves of the votes, for pairs of each pattern.
 
-    Of an odd number of votes a random one is left out.
+    A random vote is left out of an odd number.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ TIE_RATES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 
 LEAD = np.outer(2 * FIRST_SIDE_SHARES - 1, 1 - TIE_RATES).ravel() / 2
 """Expected vote share of the preferred side less one half, by kind of pair.
 
-Kinds are sides by ties.
+A kind is a share of votes for the preferred side, and a rate of ties.
 """
 STEPS = 200
 SIFTED_AT = MappingProxyType({2: 1e-20, 4: 1e-20, 8: 1e-20, 16: 1e-20, 25: 1e-6, 75: 1e-6})
@@ -198,7 +198,7 @@ class _VoteBlock(NamedTuple):
     def likelihood(self, kinds: Ints) -> Floats:
         """Return the probability of each pattern under some kinds, (p, kinds).
 
-        Up to a factor of the pattern; the largest of all kinds is 1.
+        Each pattern's probabilities are scaled so that the largest over all kinds is 1.
         """
         return np.asarray(self.of_side[:, kinds // TIE_RATES.size] * self.of_tie[:, kinds % TIE_RATES.size])
 
@@ -206,7 +206,7 @@ class _VoteBlock(NamedTuple):
 def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
     """Cut the patterns into blocks that fit the processor's cache.
 
-    Of very many patterns the rare ones stand in a block of each sample that has them: nearly all others have not.
+    Rare patterns are grouped by the samples that have them: nearly all other samples have none.
     """
     has = shares > 0
     is_rare = has.sum(axis=0) <= (RARE if len(patterns) > MANY else 0)
@@ -222,7 +222,7 @@ def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
 def _factors(patterns: Ints) -> tuple[Floats, Floats]:
     """Return each pattern's probabilities by side and by tie rate.
 
-    (p, sides) and (p, ties); the largest of each is 1.
+    The arrays are (p, sides) and (p, ties); each pattern's largest entry is 1.
     """
     first, second, ties = (column[:, None] for column in patterns.T)
     of_side = np.logaddexp(

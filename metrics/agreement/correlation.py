@@ -69,7 +69,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
 def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
     """AP correlation of the ranking ``y`` under test with the reference ``x``.
 
-    tau_AP; tau_AP,a when ``y`` has ties.
+    It is tau_AP, or tau_AP,a when ``y`` has ties.
 
     tau_AP = 2/(n-1) sum_{i=2..n} C(i)/(i-1) - 1
 
@@ -268,7 +268,7 @@ def bootstrap_interval(
 def percentile_interval(values: Scores, level: float = 0.95) -> tuple[float, float]:
     """Return the percentiles around the central share of resampled values.
 
-    NaN is left out, and returned without others.
+    NaN values are left out; the percentiles are NaN without other values.
     """
     values = values[~np.isnan(values)]
     if not values.size:
@@ -295,7 +295,7 @@ def _varies(scores: Scores) -> bool:
 def _strictly_above(scores: Scores) -> Relation:
     """Return the (n, n) relation "j is strictly above i".
 
-    Raises ValueError if it would be too large.
+    It raises ValueError if the relation would be too large.
     """
     if scores.size > MAX_SYSTEMS:
         raise ValueError(f"there are {scores.size:,} systems, and {MAX_SYSTEMS:,} can be correlated")

@@ -27,7 +27,7 @@ NEARLY_ONE = 1 - 1e-9
 WIDEST, STEPS = 20.0, 801
 """Half width of an interval's search on Fisher's scale, and its integration steps.
 
-The steps are those over twice that width.
+The steps cover twice the half width.
 """
 RESAMPLES, MIN_RESAMPLES = 2_000, 200
 MAX_COMPARED_PAIRS = 40_000_000
@@ -100,7 +100,7 @@ def _over_topics(
 ) -> dict[tuple[str, str, str], tuple[float, float]]:
     """Return the percentiles of each coefficient over resampled topics.
 
-    Those resamples where it is undefined are left out.
+    Resamples in which a coefficient is undefined are left out.
     """
     systems, topics = next(iter(scores.values())).shape
     parts: dict[str, list[Floats]] = {name: [] for name in scores}
@@ -133,7 +133,7 @@ def _over_systems(metric: str, value: float, systems: int, level: float) -> tupl
 def exact_interval(r: float, n: int, level: float) -> tuple[float, float]:
     """Return the exact interval of Pearson's correlation of two normal variables.
 
-    The correlations under which Pearson's ``r`` of ``n`` pairs is not unusual.
+    It holds the correlations under which Pearson's ``r`` of ``n`` pairs is not unusual.
 
     At the ends a coefficient as large, or as small, has a chance of (1 - level) / 2.
 

@@ -72,16 +72,16 @@ class StandardError(NamedTuple):
 
 UNKNOWN = StandardError(math.nan, math.nan)
 MIN_CLUSTERS, MIN_EFFECTIVE = 4, 3.0
-"""Smallest number of clusters, and of effective clusters, that a variance needs.
+"""Smallest numbers of clusters and of effective clusters for a variance.
 
-Clusters are queries, or people.
+Clusters are queries or people.
 """
 
 
 def effective_number(share: Floats) -> float:
     """Return the effective number of clusters, (sum w)^2 / sum w^2.
 
-    How many clusters of equal weight would count as much; 0 without any weight.
+    As many clusters of equal weight would count the same; it is 0 without any weight.
     """
     squares = float((share**2).sum())
     return float(share.sum()) ** 2 / squares if squares else 0.0
@@ -182,7 +182,7 @@ class Crossing:
 def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
     """Return the crossing of n judgments from codes of queries and workers.
 
-    Codes count from 0 without holes; without workers nobody knows who judged.
+    Codes count from 0 without gaps; without workers, all judges are unknown.
     """
     query = np.asarray(query, dtype=np.intp)
     if worker is None:
@@ -197,7 +197,7 @@ def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
 def _alone(sums: Floats, share: Floats) -> float:
     """Return the variance over clusters of one kind alone.
 
-    From their sums of influence and their parts in the estimate.
+    It follows from their sums of influence and their parts in the estimate.
     """
     return float((sums**2 / np.minimum(1 - share, 1 - 2 * share + (share**2).sum())).sum())
 
@@ -246,10 +246,7 @@ class VotesByPerson:
 
     @cached_property
     def cell(self) -> Ints:
-        """Index of each judgment in the table of votes and pairs, (n,), see `cast`.
-
-        In the order of its rows.
-        """
+        """Index of each judgment in the flattened table `cast`, (n,)."""
         pairs = int(self.pair.max(initial=-1)) + 1
         return np.asarray(np.round(2 * self.for_a).astype(np.intp) * pairs + self.pair)
 
@@ -297,7 +294,7 @@ class VotesByPerson:
     def gain(self, difference: Floats, ties: Ties) -> Floats:
         """Return the credit that each judgment's pair gains by a vote for system_a, (n,).
 
-        Against one for system_b, all other votes as they are.
+        The credit is compared with that of a vote for system_b, all other votes unchanged.
         """
         votes, total = self.votes, self.cast[1] + 2 * self.cast[2]
 
@@ -310,18 +307,24 @@ class VotesByPerson:
     def error(self, difference: Floats, ties: Ties) -> StandardError:
         """Return the standard error of one measure's agreement.
 
+        Its parameters are those of `influence`.
+        """
+        return self.crossing.error(self.influence(difference, ties), self.weight_of(difference, ties))
+
+    def weight_of(self, difference: Floats, ties: Ties) -> Floats:
+        """Return the part of each judgment in the agreement of one measure, (n,).
+
         Parameters as in `influence`.
         """
-        weight = self.weight
-        if ties == "drop":
-            weight = weight * ((difference != 0) & (self.share != 0.5))[self.pair]
-            weight = weight / weight.sum() if weight.any() else weight
-        return self.crossing.error(self.influence(difference, ties), weight)
+        if ties != "drop":
+            return self.weight
+        weight = self.weight * ((difference != 0) & (self.share != 0.5))[self.pair]
+        return np.asarray(weight / weight.sum() if weight.any() else weight, dtype=np.float64)
 
     def interval(self, difference: Floats, ties: Ties, level: float = 0.95) -> tuple[float, float]:
         """Return the interval of one measure's agreement, cut at 0 and 1.
 
-        NaN where nothing is known about it.
+        The interval is NaN where the standard error is unknown.
 
         Parameters
         ----------
@@ -341,7 +344,7 @@ class VotesByPerson:
 def influence_of_votes(cast: Ints, difference: Floats, ties: Ties) -> Floats:
     """Return the influence of each possible vote on each pair on an agreement.
 
-    See `VotesByPerson.influence`.
+    `VotesByPerson.influence` has the formula.
 
     Parameters
     ----------
@@ -370,7 +373,7 @@ def influence_of_votes(cast: Ints, difference: Floats, ties: Ties) -> Floats:
 def _lost_by_another(cast: Ints, difference: Floats, ties: Ties, value: float) -> Floats:
     """Return h, the credit lost by replacing each vote on each pair, times n, (3, p).
 
-    What the pair has with it less what it has with another one; see `VotesByPerson.influence`.
+    Each entry is the pair's credit with the vote less that with another vote; see `VotesByPerson.influence`.
     """
     votes = np.asarray(cast.sum(axis=0), dtype=np.float64)
     total = cast[1] + 2 * cast[2]
@@ -389,7 +392,7 @@ def _lost_by_another(cast: Ints, difference: Floats, ties: Ties, value: float) -
 def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
     """Return the spread, beyond chance, of how closely workers follow the measures.
 
-    Of workers who judged several queries.
+    Only workers who judged several queries count.
 
     Let x be a measure's score difference of a pair over its root mean square, and y = 1, 0 or -1 a vote. A person's slope is
     b = sum x y / sum x^2, its error that of sums over the person's queries. The spread is the square root of the variance of

@@ -19,9 +19,9 @@ CELLS = 4_000_000
 
 
 def resampled_sums(scores: Floats, counts: Floats) -> Floats:
-    """Return each system's summed scores over resampled topics.
+    """Return each system's summed scores over resampled topics, less a constant.
 
-    But for a constant in each resample.
+    The constant is the sum of the topics' means in that resample.
 
     Systems whose sums differ by no more than the noise of arithmetic are equal: a tie must not depend on the order of a sum.
 
@@ -43,10 +43,7 @@ def resampled_sums(scores: Floats, counts: Floats) -> Floats:
 
 
 def draws(topics: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield blocks of topic counts by resample, (some resamples, topics).
-
-    Until there are enough.
-    """
+    """Yield blocks of topic counts until all resamples are drawn, (block, topics)."""
     at_once = max(1, CELLS // topics)
     chances = np.full(topics, 1 / topics)
     for start in range(0, resamples, at_once):
@@ -80,7 +77,7 @@ class RankedRows(NamedTuple):
 def row_coefficients(x: RankedRows, y: RankedRows) -> dict[str, Floats]:
     """Return every coefficient of two scorings, row by row.
 
-    Those of `metrics.agreement.correlation.COEFFICIENTS`.
+    The coefficients are those of `metrics.agreement.correlation.COEFFICIENTS`.
 
     Parameters
     ----------
@@ -109,7 +106,7 @@ def row_tau_b(x: RankedRows, y: RankedRows) -> Floats:
 class _Walk:
     """Rows of systems in the order of a ranking under test.
 
-    Equal ones stand the worst by the reference first.
+    Among equal systems, the worst by the reference comes first.
 
     Attributes
     ----------
@@ -140,7 +137,7 @@ class _Walk:
     def half(self) -> Floats:
         """Return the mean of 2 c / p - 1 over systems below the first group, (rows,).
 
-        NaN where there is none.
+        A mean over no systems is NaN.
         """
         walked = self.start > 0
         terms = np.where(walked, 2 * self.agreeing / np.maximum(self.start, 1) - 1, 0.0)
@@ -151,7 +148,7 @@ class _Walk:
     def tau_ap(self) -> Floats:
         """Return the mean tau_AP over the orders of equal systems, (rows,).
 
-        NaN where the reference has ties.
+        It is NaN where the reference has ties.
         """
         rows, n = self._reference.shape
         if n < 2:
@@ -207,7 +204,7 @@ def _groups(ordered: Ints) -> tuple[Ints, Ints]:
 def _pairs(sizes: Ints) -> Ints:
     """Return the number of pairs within groups, (rows,).
 
-    From the size of each element's group.
+    The input has the size of each element's group.
     """
     return np.asarray((sizes - 1).sum(axis=1) // 2)
 

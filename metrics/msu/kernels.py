@@ -1,6 +1,6 @@
 """Compiled loops of Modeled Stream Utility.
 
-Each has a plain Python twin among the tests, which says what it computes.
+The tests have a plain Python twin of each loop, which states what it computes.
 
 Machine code is kept beside this file, or where it cannot be written in the user's cache folder; where neither can be
 written it is made anew in every process.
@@ -37,7 +37,7 @@ def read_stream(
 ) -> tuple[FloatArray, FloatArray]:
     """Compute which updates every user reads of one stream, and when.
 
-    The loop of `metrics.msu.measures.read`.
+    `metrics.msu.measures.read` calls this loop.
 
     ``worth`` is (late, decays) here and the gain (users, decays), so that many decays lie side by side in memory.
     """
@@ -97,7 +97,7 @@ def end_before(users: Trails, user: int, visit: int) -> float:
 def first_from(times: FloatArray, low: int, high: int, time: float) -> int:
     """Return the first index in [low, high) whose time is not before a time.
 
-    ``high`` if there is none. Times ascend.
+    Times ascend; the result is ``high`` if there is none.
     """
     step = 1
     while low + step < high and times[low + step] < time:
@@ -116,7 +116,7 @@ def first_from(times: FloatArray, low: int, high: int, time: float) -> int:
 def visits_late(users: Trails, user: int, visit: int, known: float) -> int:
     """Return by how many visits a nugget is late.
 
-    0 if it became known after this visit began.
+    It is 0 if the nugget became known after this visit began.
     """
     low = users.first_visit[user]
     if low == visit or users.start[visit - 1] < known:

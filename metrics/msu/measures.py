@@ -60,9 +60,10 @@ class StreamTopic:
         self._readings: dict[str, tuple[float, list[int]]] = {}
 
     def stream(self, run: UpdateRun, entries: IntArray) -> Stream:
-        """Prepare a run's entries for this topic, from the last shown to the first.
+        """Prepare a run's entries for this topic in order of display, last one first.
 
-        Shown is the newest first; of equal times the higher confidence, then the entry that stands later in the run.
+        The newest entry is displayed first; at equal times the higher confidence, then the later entry in the
+        run.
         """
         order = entries[np.lexsort((entries, run.confidence[entries], run.seconds[entries]))]
         read = [self._reading(run.updates[entry]) for entry in order.tolist()]
@@ -141,7 +142,8 @@ def _unlisted_words(event: Event, lengths: Mapping[str, float], setting: Reading
 class UserTotals:
     """Running means and squared deviations over users, for one run.
 
-    Arrays have a row per topic, and a last one for a user's mean over the counted topics; NaN if no topic is counted.
+    Arrays have a row per topic and a last row for each user's mean over the counted topics; it is NaN if none
+    counts.
 
     Parameters
     ----------
@@ -199,7 +201,7 @@ class UserTotals:
 def with_mean(values: FloatArray, counted: Bools) -> FloatArray:
     """Append the mean of the counted entries to each row of an array.
 
-    NaN if there are none.
+    The mean of no entries is NaN.
     """
     none = np.full(values.shape[1:], np.nan)
     mean = values[counted].mean(axis=0) if counted.any() else none
@@ -255,7 +257,7 @@ class StreamMeasure(Measure, ABC):
     def column(self) -> str:
         """Column name, always with the lateness decay: ``MSU@0.5``, ``MSU@0.5+0.1``.
 
-        The second with a floor.
+        The second form has a floor.
         """
         floor = f"+{short_number(self.floor)}" if self.floor else ""
         return f"{self.name}@{short_number(self.lateness)}{floor}"
@@ -305,7 +307,7 @@ class MSU(StreamMeasure):
     def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:  # noqa: ARG002
         """Return each user's score, (topics + 1, users).
 
-        See `MSUPerSecond.user_values`.
+        `MSUPerSecond.user_values` has the same parameters.
         """
         return with_mean(gain, counted)
 

@@ -86,7 +86,7 @@ def msu_user_scores(
 ) -> list[Score]:
     """Score runs by MSU for each user, numbered from 1 in their order.
 
-    Parameters as in `score_msu`.
+    Its parameters are those of `score_msu`.
     """
     labels = label_measures(measures)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
@@ -122,7 +122,7 @@ def score_msu(
 ) -> "pd.DataFrame":
     """Score runs by Modeled Stream Utility, by judged topic and as topic `all`.
 
-    The row `all` is of all topics together.
+    The row `all` covers all topics together.
 
     Baruah et al. (SIGIR 2015), sections 3 and 4, in the reading of the authors' program for given trails, but for a
     nugget that becomes known at the very start of a visit: it could have been told then, as the paper says. Nuggets of

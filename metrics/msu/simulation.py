@@ -1,6 +1,6 @@
 """Simulated users who read every run of a collection.
 
-What is prepared is arrays alone, so that it can be kept and sent elsewhere; the formulas stand in `metrics.msu.measures`.
+Prepared data are arrays alone, so that they can be kept and sent; `metrics.msu.measures` has the formulas.
 
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015).
 """
@@ -53,8 +53,6 @@ class Meeting(NamedTuple):
 
 class PreparedRuns:
     """Every run on every topic, prepared for simulation in each setting.
-
-    With all decays.
 
     Attributes
     ----------
@@ -142,9 +140,9 @@ class PreparedRuns:
 
 
 def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> FloatArray:
-    """Return the decay f + (1 - f) L^k, (late, decays), for k = 0, 1, ... visits late.
+    """Return the decay f + (1 - f) L^k for k = 0, 1, ... visits late, (late, decays).
 
-    Up to the most visits, or to where it changes no more.
+    It ends at the largest number of visits, or where it no longer changes.
 
     L^k is exactly 0 in double precision from k = 746 / -ln L on: the last row is the worth of all that comes later still.
     """

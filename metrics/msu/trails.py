@@ -1,6 +1,6 @@
 """Visits and reading speeds of MSU's users: simulated, or given as trails.
 
-Visits and the stream are arrays, which the compiled loop of `metrics.msu.kernels` works on.
+Visits and streams are arrays, which the compiled loop of `metrics.msu.kernels` reads.
 """
 
 import math
@@ -83,7 +83,7 @@ RANGES = {
 }
 """Allowed range of each parameter of a population.
 
-Wide enough for anybody, narrow enough for every formula to stay finite.
+Each range is wide enough for any reader and narrow enough to keep every formula finite.
 """
 
 
@@ -97,10 +97,7 @@ class Users(Protocol):
 
     @property
     def ends_with_topic(self) -> bool:
-        """True if visits that would end after the topic are not begun.
-
-        Nor any visit after such a one.
-        """
+        """True if visits that would end after the topic, and later ones, are left out."""
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -173,7 +170,7 @@ class Population:
     def user(self, rng: np.random.Generator) -> tuple[float, float, float]:
         """Draw one user's mean time away A, mean session D and reading speed V.
 
-        A and D in seconds, V in words a second.
+        A and D are in seconds, V is in words a second.
         """
         away, session, speed = rng.standard_normal(3).tolist()
         if r := self.away_session_correlation:

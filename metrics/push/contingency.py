@@ -120,7 +120,7 @@ class Contingency(PushMeasure):
     def of_t11u(cls, other: T11U) -> "Contingency":
         """Return the member that is T11U.
 
-        G_E = alpha, P_E = P_0 = 1 - alpha, silence counts nothing.
+        Its parameters are G_E = alpha and P_E = P_0 = 1 - alpha; silence counts nothing.
 
         Raises
         ------

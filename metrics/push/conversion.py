@@ -67,7 +67,7 @@ def push_from_events(events: EventCollection) -> PushCollection:
 def push_run_from_updates(run: UpdateRun) -> PushRun:
     """Convert a run of updates into pushes, in the same order.
 
-    Fractions of a second are cut off.
+    Times are cut to whole seconds.
     """
     seconds = np.floor(run.seconds).astype(np.int64)
     return PushRun(name=run.name, topics=run.topics, tweets=run.updates, epochs=seconds)
@@ -76,7 +76,7 @@ def push_run_from_updates(run: UpdateRun) -> PushRun:
 def events_from_push(collection: PushCollection, texts: Mapping[str, str]) -> EventCollection:
     """Convert push judgments into events; a cluster becomes a nugget.
 
-    It is known when the first of its tweets was posted.
+    A nugget is known from the time when the first of its tweets was posted.
 
     A topic becomes an event from the start of its first day to the end of its last, in UTC; one without a nugget is left
     out, as topics without judgments are. A cluster of tweets that were not pooled has no time and makes no nugget. All

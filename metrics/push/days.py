@@ -112,7 +112,7 @@ class DayTable:
     def silent(self, redundant_day: RedundantDay) -> Bools:
         """Mask of the silent days, (rows,).
 
-        A day with nothing but used clusters is silent if ``redundant_day`` says.
+        A day whose clusters were all used before is silent if ``redundant_day`` says so.
         """
         return ~(self.run_eventful if redundant_day == "silent" else self.pool_eventful)
 
@@ -166,7 +166,7 @@ def count_pushes(pool: PushPool, run: PushRun, rules: PushRules) -> DayTable:
 class _Pushes(NamedTuple):
     """Pushes as columns: row, index of tweet, index of member, time in seconds.
 
-    Members are those of `PushPool.members`.
+    `PushPool.members` lists the members.
     """
 
     row: Ints
@@ -182,7 +182,7 @@ class _Pushes(NamedTuple):
 def _counted(pool: PushPool, run: PushRun, rules: PushRules) -> _Pushes:
     """Return the pushes that count, by row, in their order within the day.
 
-    The order decides redundancy and the first 10.
+    The order decides redundancy and the first 10 pushes.
     """
     pushes = _judged(pool, run, rules)
     if rules.order == "time":
@@ -245,7 +245,7 @@ def _first(cluster: Ints) -> Bools:
 def _gains(pool: PushPool, pushes: _Pushes, rules: PushRules) -> Floats:
     """Return the gain of each push as if it were new.
 
-    Meaningless for those in no cluster.
+    The value means nothing for a tweet in no cluster.
     """
     minutes = (pushes.seconds - pool.posted_seconds[pushes.tweet]) // 60
     latency = np.maximum(0.0, (100 - minutes) / 100)
@@ -256,7 +256,7 @@ def _gains(pool: PushPool, pushes: _Pushes, rules: PushRules) -> Floats:
 def _left_to_gain(pool: PushPool, cluster: Ints, row: Ints) -> tuple[Floats, Bools]:
     """Return Z of each row, and whether it has a cluster not used before.
 
-    Given the time at which each cluster was first used.
+    The inputs say on which row each cluster was first used.
     """
     row_of_use = np.full(pool.clusters, len(pool.days))
     row_of_use[cluster] = row

@@ -85,7 +85,7 @@ class PushMeasure(Measure, ABC):
     def overall(self, table: DayTable, topics: Bools) -> float:
         """Return the mean over the flagged topics, NaN over none.
 
-        Topics are flagged by a (topics,) array.
+        The flags are a (topics,) array.
         """
         values = self.topic_values(table)[topics].tolist()
         return math.fsum(values) / len(values) if values else math.nan
@@ -229,7 +229,7 @@ class T11U(PushMeasure):
 class SilenceMeasure(PushMeasure):
     """Base of shares of topic-days, micro-averaged over topics.
 
-    The score of a run is no mean of its topics' scores.
+    A run's score is not the mean of its topics' scores.
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ class SilenceMeasure(PushMeasure):
 class SilencePrecision(SilenceMeasure):
     """Share of the quiet topic-days that were silent: hits / quiet.
 
-    NaN for a run that is never quiet.
+    It is NaN for a run that is never quiet.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class SilencePrecision(SilenceMeasure):
 class SilenceRecall(SilenceMeasure):
     """Share of the silent topic-days that were quiet: hits / silent.
 
-    NaN where no day is silent.
+    It is NaN where no day is silent.
 
     Examples
     --------

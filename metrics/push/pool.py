@@ -1,6 +1,6 @@
 """Push judgments as arrays: topic-days, pooled tweets and their clusters.
 
-They are made once for many runs.
+One pool serves many runs.
 
 A *row* is a day of a topic; rows stand topic by topic, each in the order of its days. Nothing here depends on a run.
 """
@@ -24,9 +24,9 @@ NO_TOPIC = 100_000_000
 
 
 class Members(NamedTuple):
-    """Clustered, pooled tweets, one entry a topic and tweet.
+    """Clustered, pooled tweets, one entry a topic and tweet, then one for the others.
 
-    Then one for all other tweets, in cluster -1.
+    All other tweets share the last entry, in cluster -1.
 
     Attributes
     ----------
@@ -52,8 +52,6 @@ class Members(NamedTuple):
 class Entries(NamedTuple):
     """Clusters of each row: those with a tweet posted then, largest gain first.
 
-    By row.
-
     Attributes
     ----------
     row, cluster : (entries,) ndarray of int
@@ -71,7 +69,7 @@ class Entries(NamedTuple):
 class PushPool:
     """Topic-days, tweets and clusters by which a run's pushes are looked up.
 
-    Days are numbers, from 1970-01-01.
+    Days are counted from 1970-01-01.
 
     Attributes
     ----------

@@ -151,7 +151,7 @@ def score_push_days(
 ) -> "pd.DataFrame":
     """Score every day of every topic by ELG or nCG.
 
-    Parameters, errors and warnings as in `score_push`.
+    Parameters, errors and warnings are those of `score_push`.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Judged streams of push notifications, and runs over them, as values.
 
-They are the same whatever files they were read from.
+The values do not depend on the format of the files.
 
 `metrics.readers.push` reads them, `metrics.push.score` scores them. Ids are text and stay as written; times are whole
 seconds since 1970-01-01 UTC; days are written ``YYYYMMDD``.
@@ -30,7 +30,7 @@ from metrics.unused_input import (
 GAIN_OF_GRADE = {-1: 0.0, 0: 0.0, 1: 0.5, 3: 0.5, 2: 1.0, 4: 1.0}
 """Gain of a tweet by its grade in the qrels.
 
-3 and 4 are 1 and 2 carried over from a tweet of the same text, and -1 is 0 carried over.
+Grades 3 and 4 are 1 and 2 carried over from a tweet of the same text; -1 is a carried 0.
 """
 
 

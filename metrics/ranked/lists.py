@@ -1,6 +1,6 @@
 """Ranked lists and their judgments as values: subtopics, grades, time windows.
 
-They are the same whatever files they were read from.
+The values do not depend on the format of the files.
 
 `metrics.readers.ranked` reads them, `metrics.ranked.score` scores them. Ids and names of windows are text and stay as
 written.
@@ -93,10 +93,7 @@ class RankedCollection:
                 raise ValueError(f"a probability of topic {topic} is negative or not finite")
 
     def subtopics(self, topic: str) -> tuple[str, ...]:
-        """Return the subtopics of a topic, judged ones first.
-
-        Then those that only have a probability.
-        """
+        """Return a topic's judged subtopics, then those that only have a probability."""
         return tuple(dict.fromkeys([*self.grades[topic], *self.probability.get(topic, ())]))
 
     def relevant(self, topic: str) -> tuple[str, ...]:
@@ -159,7 +156,7 @@ class RankedRun:
 def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
     """Return a note on scores that are equal in single precision alone, or None.
 
-    It counts neighbours of all runs.
+    It counts neighbours of all runs together.
     """
     tied = [run for run in runs if run.single_ties]
     if not tied:

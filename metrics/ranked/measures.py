@@ -84,7 +84,7 @@ class MeasureAtDepth(RankedMeasure):
     def column(self) -> str:
         """Column name, always with the depth: ``TIA-P@10``.
 
-        Another parameter is shown where it is not the default: ``IA-nDCG(gains=graded)@10``.
+        Another parameter appears where it differs from its default: ``IA-nDCG(gains=graded)@10``.
         """
         return f"{self.name}{changed_parameters(self, behind=DEPTH)}@{self.k}"
 
@@ -255,7 +255,7 @@ class IAERR(MeasureAtDepth):
 class TIAERR(IAERR):
     """Weighted mean of expected reciprocal rank over windows and subtopics.
 
-    Weights are P(t|q) and P(c|q).
+    The weights are P(t|q) and P(c|q).
 
     TIA-ERR@k = sum_{r<=k} 1/r sum_t P(t|q) sum_c P(c|q) rel(r|c,t) prod_{i<r} (1 - rel(i|c,t))       (table)
 
@@ -307,7 +307,7 @@ class TIAERR(IAERR):
 class TIAAP(RankedMeasure):
     """Average of TIA-P at the ranks of relevant documents.
 
-    The mean over topics, topic `all`, is TIA-MAP.
+    Its mean over topics, topic `all`, is TIA-MAP.
 
     TIA-AP = sum_k TIA-P@k rel(k) / |R|;  rel(k): relevant to any subtopic;  R: all relevant documents
 
@@ -390,7 +390,7 @@ class RBP(RankedMeasure):
     def column(self) -> str:
         """Column name in the notation of ir_measures: ``RBP(p=0.8)@10``.
 
-        The persistence is always shown.
+        It always shows the persistence.
         """
         depth = "" if self.k is None else f"@{self.k}"
         return f"{self.name}{changed_parameters(self, behind=DEPTH, always='p')}{depth}"
@@ -441,7 +441,7 @@ class Compat(RankedMeasure):
     def column(self) -> str:
         """Column name in the notation of ir_measures: ``Compat(p=0.95)``.
 
-        The persistence is always shown.
+        It always shows the persistence.
         """
         return f"{self.name}{changed_parameters(self, always='p')}"
 
@@ -459,9 +459,9 @@ class Compat(RankedMeasure):
 
 
 def _ideal_rank(listing: RelevantRanks) -> Ints:
-    """Return the rank of each listed relevant document in the most similar ideal list.
+    """Return each listed relevant document's rank, from 1, in the nearest ideal list.
 
-    Ranks count from 1.
+    The nearest ideal list is the one most similar to the ranked list.
     """
     judged, grade = np.sort(listing.topic.grades.max(axis=1)), listing.grades.max(axis=1)
     larger = judged.size - np.searchsorted(judged, grade, side="right")

@@ -88,7 +88,7 @@ class IrMeasuresMeasure(Measure):
     def largest_grade(self) -> int | None:
         """Largest grade of ERR and of nDCG with exponential gains: 4; None: any.
 
-        Both are defined by the largest grade of their tool.
+        The tool of each of them sets this limit.
         """
         limited = self.text.startswith("ERR@") or self.text == "ERR" or "exp-log2" in self.text
         return MAX_GRADE if limited else None
@@ -105,7 +105,7 @@ Measures: TypeAlias = Iterable[ListMeasure | str] | Mapping[str, ListMeasure | s
 def ranked_measure(text: str) -> ListMeasure:
     """Read the name of a measure of ranked lists.
 
-    The package's own as it prints or as tables call it, else one of ir_measures.
+    It accepts the package's printed names and column names, then those of ir_measures.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def ranked_measure(text: str) -> ListMeasure:
 def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
     """Label measures as `metrics.results.label_measures` does.
 
-    A text is read as `ranked_measure` reads it.
+    It reads texts with `ranked_measure`.
     """
     check_several(measures, "measures")
     if isinstance(measures, Mapping):
@@ -161,7 +161,7 @@ def _read(measure: ListMeasure | str) -> ListMeasure:
 def _printed(text: str) -> RankedMeasure | None:
     """Read a column name of the package's measures, such as ``IA-P@5``.
 
-    ``TIA-AP`` and ``IA-nDCG(gains=graded)@10`` too.
+    Other forms are ``TIA-AP`` and ``IA-nDCG(gains=graded)@10``.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def _plain_measure(text: str) -> IrMeasuresMeasure:
 def in_their_notation(text: str) -> Any:
     """Parse ``Name(key=value)@depth``.
 
-    ir_measures' own reader asks `ast` for names that Python 3.14 no longer has.
+    It replaces ir_measures' own parser, which uses names of `ast` that Python 3.14 no longer has.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def _check_tool(measure: Any, text: str) -> None:
 def _written(measure: Any) -> str:
     """Format a measure in the notation of ir_measures.
 
-    A parameter at its default is left out, but for a persistence.
+    Parameters at their defaults are left out, except a persistence.
     """
     at, given = measure.AT_PARAM, measure.params
     shown = [

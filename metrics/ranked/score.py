@@ -85,7 +85,7 @@ __all__ = [
 UNJUDGED = -1
 """Smallest grade passed to tools.
 
-trec_eval takes each one below 0 for not judged, and may crash at one below this.
+trec_eval takes any grade below 0 for unjudged, and may crash below this one.
 """
 TOOL_FAILURES = (ValueError, TypeError, AssertionError, ArithmeticError, RuntimeError, CalledProcessError)
 
@@ -131,7 +131,7 @@ class PlainScorer:
     def scores(self, run: RankedRun, *, over: Collection[str] | None = None) -> list[Score]:
         """Score a run on every judged topic, with a row `all` for counts.
 
-        A count's row `all` is its sum over all topics or some.
+        The row `all` is a count's sum over all topics, or over some.
         """
         by_tool = self._by_tools(run)
         scores = [
@@ -157,7 +157,7 @@ class PlainScorer:
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
         """Return scores by topic number and measure, all above 0.
 
-        Some tools take 0 for not listed.
+        All scores are shifted above 0, because some tools take 0 for not listed.
         """
         documents = [
             ir_measures().ScoredDoc(number, document, float(score))
@@ -259,7 +259,7 @@ def _is_count(measure: Any) -> bool:
 def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
     """Return RBP = (1 - p) sum_r p^(r-1) rel(r).
 
-    rel is 1 from the grade `rel`, 1 by default.
+    A document has rel = 1 from the grade `rel`, 1 by default.
 
     Moffat and Zobel, TOIS 2008, eq. 5.
     """
@@ -270,7 +270,7 @@ def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
 def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
     """Return ERR = sum_r 1/r R_r prod_{i<r} (1 - R_i), R = (2^g - 1) / 2^4.
 
-    Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
+    Source: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
     """
     score, still_reading = 0.0, 1.0
     for rank, grade in enumerate(grades, start=1):
@@ -286,7 +286,7 @@ COMPUTED_HERE: Mapping[str, Callable[[Sequence[float], Any], float]] = {
 }
 """Functions for the measures of ir_measures that are computed here.
 
-It has no tool for RBP by default, and the one for ERR needs Perl and rounds to five digits.
+ir_measures has no default tool for RBP, and its tool for ERR needs Perl and rounds to five digits.
 """
 
 

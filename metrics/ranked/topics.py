@@ -66,9 +66,7 @@ class RankedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevantRanks:
-    """Ranks, windows and grades of the m relevant documents of a ranked list.
-
-    From the top down.
+    """Ranks, windows and grades of a list's m relevant documents, from the top down.
 
     Attributes
     ----------
@@ -106,7 +104,7 @@ class RelevantRanks:
     def without_windows(self) -> "RelevantRanks":
         """Return the same list with all documents in one window of P(t|q) = 1.
 
-        It is what plain measures see.
+        Plain measures score this list.
         """
         topic = replace(
             self.topic, window=np.zeros_like(self.topic.window), p_window=np.ones(1), p_within=None
@@ -154,7 +152,7 @@ def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRa
 def summed(values: NDArray[np.generic], group: Ints, groups: int) -> Floats:
     """Add up rows of values, (n, C), by group, (n,) indices into (groups,).
 
-    An empty group has 0.
+    An empty group sums to 0.
     """
     totals = np.zeros((groups, values.shape[1]))
     np.add.at(totals, group, values)
@@ -298,7 +296,7 @@ def within_windows(topic: RankedTopic, within: Within) -> Floats:
 def renormalised(topic: RankedTopic) -> Floats:
     """Return P(c|q) over the subtopics relevant in each window, (T, C).
 
-    0 where none has relevant documents in the window.
+    It is 0 where no document in the window is relevant.
     """
     weights = topic.p_subtopic * (topic.documents > 0)
     total = weights.sum(axis=1, keepdims=True)
@@ -315,7 +313,7 @@ def _gain(grades: Floats, gains: Gains) -> Floats:
 def _stop_probability(grades: Floats, stop: Stop) -> Floats:
     """Return the probability to stop at a document, 0 at non-relevant ones.
 
-    1 at a relevant one (literal), 0.5 (half), or (2^g - 1) / 8 (graded).
+    At a relevant document it is 1 (literal), 0.5 (half) or (2^g - 1) / 8 (graded).
     """
     if stop == "graded":
         return _gain(grades, "graded") / 8

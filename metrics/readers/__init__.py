@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from metrics import lazily
 
 __all__ = [
+    "read_answer_collection",
+    "read_answer_run",
     "read_events",
     "read_lengths",
     "read_push_collection",
@@ -22,6 +24,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from metrics.readers.answer_judgments import read_answer_collection
+    from metrics.readers.answers import read_answer_run
     from metrics.readers.lines import read_runs
     from metrics.readers.mobileclick import read_summary_collection
     from metrics.readers.mobileclick_runs import read_summary_run
@@ -33,6 +37,8 @@ else:
     __getattr__, __dir__ = lazily(
         __name__,
         __all__,
+        ".answer_judgments",
+        ".answers",
         ".lines",
         ".mobileclick",
         ".mobileclick_runs",

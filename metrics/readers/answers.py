@@ -8,31 +8,45 @@
 | answers | ``topic<TAB>text`` a line |
 
 Files are UTF-8, plain or packed; their first character tells whether they are JSON. Of the last form a first line with the names above is a
-header. A system need not answer every question. What the texts look like is up to those who show them. No measure needs any of these.
+header. A system need not answer every question. What the texts look like is up to those who show them; `metrics.answers` scores them.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from metrics.answers.judged import AnswerRun, AnswerSentence
 from metrics.errors import FaultLog, closest_name, join_names
-from metrics.readers.lines import rows
+from metrics.readers.lines import rows, run_name
 from metrics.readers.texts import id_of, is_id, is_json_file, is_text, json_objects, text_object
 
 ANSWER = ("topic", "text", "citations")
 CITATION = ("label", "title", "text", "url")
 COLUMNS = ("topic", "text")
 ANSWER_FORM = 'write {"topic": ID, "text": TEXT} on one line'
+BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
+SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
+"""Separators of labels in brackets, in order.
+
+The first is for labels that contain commas.
+"""
+RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
+MAX_RANGE_LABELS = 50
+"""Longest range of labels; a longer one is not a list of sources."""
+SENTENCE_END = re.compile(
+    r"""(?:[.!?]+["'”’)]*(?=\s|\[|$)|[。！？]+[」』）]*)(?:\s*\[[^\[\]\n]{1,64}\])*|\n+""",
+)
+"""End of a sentence, with the marks of sources behind it; a line is a sentence too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
     """Source of an answer: label, title (may be empty), text, and address.
 
-    The label is what stands in brackets where it is cited.
+    Citations in the answer name the label in brackets.
 
     ``has_text`` False: nobody gave its text, and its id stands there.
     """
@@ -48,45 +62,141 @@ class Citation:
 class AnswerText:
     """Answer to one question, with its line and its citations.
 
-    ``citations`` is None where nothing is said of sources.
+    ``citations`` is None where the file has no sources.
 
     ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
+
+    ``given`` are these sentences; ``run_id`` is what the file calls its system.
     """
 
     text: str
     line: int
     citations: tuple[Citation, ...] | None = None
     is_joined: bool = False
+    given: tuple[AnswerSentence, ...] = ()
+    run_id: str = ""
+
+    def sentences(self) -> tuple[AnswerSentence, ...]:
+        """Return the sentences as a track's file gives them, else as punctuation and marks tell them."""
+        labels = {citation.label for citation in self.citations or ()}
+        return self.given or tuple(split_sentences(self.text, labels))
+
+
+def split_sentences(text: str, labels: Collection[str]) -> Iterator[AnswerSentence]:
+    """Yield the sentences of a text without the marks of its sources.
+
+    A sentence ends at a full stop, question or exclamation mark before white space, at one of Japanese anywhere, and at the end of a line.
+    """
+    begin = 0
+    for end in [*(match.end() for match in SENTENCE_END.finditer(text)), len(text)]:
+        piece, begin = text[begin:end], end
+        marks = [match for match in BRACKETS.finditer(piece) if _is_mark(match[1], labels)]
+        for mark in reversed(marks):
+            piece = f"{piece[: mark.start()]} {piece[mark.end() :]}"
+        if re.search(r"\w", piece):
+            yield AnswerSentence(text=" ".join(piece.split()), is_cited=bool(marks))
+
+
+def _is_mark(inside: str, labels: Collection[str]) -> bool:
+    cited = labels_in(inside, labels)
+    return bool(cited) and set(cited) <= set(labels)
+
+
+def labels_in(inside: str, labels: Collection[str]) -> tuple[str, ...]:
+    """Return the labels in brackets, as in ``1``, ``1, 2``, ``1-3``, ``1, 3-5``.
+
+    The result is empty if no label is known; if one is, unknown labels of the list or range are returned too.
+    """
+    for separator in SEPARATORS:
+        parts = [inside.strip()] if inside.strip() in labels else separator.split(inside.strip())
+        cited = tuple(dict.fromkeys(label for part in parts for label in _range(part, labels)))
+        if set(cited) <= set(labels):
+            return cited
+    return cited if set(cited) & set(labels) else ()
+
+
+def _range(part: str, labels: Collection[str]) -> Sequence[str]:
+    ends = None if part in labels else RANGE.fullmatch(part)
+    if ends is None:
+        return (part,)
+    first, last = int(ends[1]), int(ends[2])
+    if not 0 <= last - first < MAX_RANGE_LABELS:
+        return (part,)
+    return [str(number) for number in range(first, last + 1)]
 
 
 def read_answers(path: str | Path) -> dict[str, AnswerText]:
-    """Read the answers of one system, by topic, in the order of the file.
+    """Read one system's answers by topic, in the order of the file.
 
-    Topics are as written.
+    Topic ids are kept as written. Faults of one kind are one, with their number.
 
     Raises
     ------
     InputError
-        With every fault: a line is not UTF-8, is not JSON, or has another number of fields; a member is missing, not known or no
-        text; an answer without a topic or a text; a topic or the label of a citation that stands twice; or if there is no answer.
+        With every kind of fault: a line is not UTF-8, is not JSON, or has another number of fields; a member is missing, not known or no
+        text; an answer without a topic or a text; a topic or the label of a citation that stands twice; a second form, or the answers of a
+        second system; or if there is no answer.
     """
     log = FaultLog(path)
     is_json = is_json_file(path)
     answers: dict[str, AnswerText] = {}
     for topic, answer in _answers_from_json(log) if is_json else _from_rows(log):
+        first = next(iter(answers.values()), answer)
         if not topic:
-            log.add("an answer without a topic", line=answer.line, cure="say which question it answers")
+            log.add(
+                "an answer without a topic", line=answer.line, cure="say which question it answers", kind="id"
+            )
         elif not answer.text:
-            log.add(f"the answer to topic {topic} is empty", line=answer.line, cure="write one, or delete it")
+            cure = "write one, or delete it"
+            log.add(f"the answer to topic {topic} is empty", line=answer.line, cure=cure, kind="empty")
+        elif answer.run_id != first.run_id:
+            problem = f"an answer of run {answer.run_id!r}, and those above are of {first.run_id!r}"
+            log.add(problem, line=answer.line, cure="write the answers of each run into a file", kind="run")
+        elif answer.is_joined != first.is_joined:
+            cure = "write all answers of a file in one form, see docs/study-file.md"
+            log.add("an answer of another form than those above", line=answer.line, cure=cure, kind="form")
         elif topic in answers:
             cure = "delete one of the two lines; each system has a file of its own"
-            log.add(f"topic {topic} is answered twice", line=answer.line, cure=cure)
+            log.add(f"topic {topic} is answered twice", line=answer.line, cure=cure, kind="twice")
         answers[topic] = answer
     if not answers and not log.faults:
         log.add("there are no answers", line=1, cure=ANSWER_FORM)
-    log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     return answers
+
+
+def read_answer_run(path: str | Path, *, name: str | None = None) -> AnswerRun:
+    """Read the answers of one system as `metrics.answers` scores them.
+
+    Parameters
+    ----------
+    path : str or Path
+        Answers in any form of this module.
+    name : str, optional
+        Of the run; by default that of the file.
+
+    Returns
+    -------
+    AnswerRun
+        Sentences by topic.
+
+    Raises
+    ------
+    InputError
+        As `read_answers` does.
+
+    Examples
+    --------
+    >>> run = read_answer_run("examples/answers/systems/cited.jsonl")
+    >>> run.name, len(run.answers)
+    ('cited', 2)
+    """
+    answers = read_answers(path)
+    return AnswerRun(
+        name=run_name(path) if name is None else name,
+        answers={topic: answer.sentences() for topic, answer in answers.items()},
+        run_id=next((answer.run_id for answer in answers.values()), ""),
+    )
 
 
 def _from_rows(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
@@ -95,7 +205,7 @@ def _from_rows(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
 
 
 def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
-    for line, plain in json_objects(log, ANSWER_FORM):
+    for line, plain in json_objects(log, ANSWER_FORM, kind="JSON"):
         tracks = track_answers(plain)
         for answer in tracks or ():
             yield answer.topic.strip(), answer.answer(line, log)
@@ -113,7 +223,7 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
     if given is None:
         return None
     if not isinstance(given, list):
-        log.add("citations is no list", line=line, cure="write [] or a list of sources")
+        log.add("citations is no list", line=line, cure="write [] or a list of sources", kind="citations")
         return ()
     fitting = [
         citation
@@ -125,10 +235,12 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
         label = citation["label"]
         if label in labels or not label.strip() or set(label) & set("[]"):
             problem = f"the label {label!r} stands twice" if label in labels else f"{label!r} is no label"
-            log.add(problem, line=line, cure="give each citation its own label, without brackets")
+            cure = "give each citation its own label, without brackets"
+            log.add(problem, line=line, cure=cure, kind="label")
         labels.add(label)
         if not citation["text"].strip():
-            log.add(f"citation {label} has no text", line=line, cure="write what the source says")
+            cure = "write what the source says"
+            log.add(f"citation {label} has no text", line=line, cure=cure, kind="source")
     return tuple(
         Citation(**{key: value for key, value in citation.items() if value is not None})
         for citation in fitting
@@ -137,6 +249,7 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
 
 SENTENCES = ("answer", "responses", "report")
 TRACK_TOPICS = ("topic_id", "narrative_id", "request_id", "turn_id", "query_id", "qid")
+RUN_IDS = ("run_id", "run_name", "runtag", "run_tag")
 MARK = re.compile(r"\[(\d{1,4})\]")
 
 
@@ -156,6 +269,10 @@ class TrackAnswer:
         Id of a source -> its title and text, where the file has them.
     is_cited : bool
         Whether anything is said of sources.
+    is_whole : bool
+        Whether it is one text, whose sources belong to no sentence.
+    run_id : str
+        What the file calls its system.
     """
 
     topic: str
@@ -163,11 +280,13 @@ class TrackAnswer:
     references: Sequence[str]
     texts: Mapping[str, tuple[str, str]]
     is_cited: bool
+    is_whole: bool = False
+    run_id: str = ""
 
     def answer(self, line: int, log: FaultLog) -> AnswerText:
-        """Return the answer as one text, with a mark behind each sentence per source.
+        """Return the answer as one text, with markers of its sources after each sentence.
 
-        Sources are numbered as they are cited.
+        Sources are numbered in the order of their citation.
         """
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
@@ -188,7 +307,18 @@ class TrackAnswer:
             line=line,
             citations=citations if self.is_cited else None,
             is_joined=True,
+            given=tuple(self._given()),
+            run_id=self.run_id,
         )
+
+    def _given(self) -> Iterator[AnswerSentence]:
+        """Yield the sentences as they are scored; those of a whole text as punctuation tells them."""
+        for text, cited in self.sentences:
+            if self.is_whole:
+                parts = split_sentences(text, ())
+                yield from (replace(part, is_cited=None if self.is_cited else False) for part in parts)
+            elif text.strip():
+                yield AnswerSentence(text=" ".join(text.split()), is_cited=bool(cited))
 
     def _source(self, cited: int | str, line: int, log: FaultLog) -> str | None:
         """Return the id of a citation, or note an index without a reference."""
@@ -200,7 +330,8 @@ class TrackAnswer:
         if 0 <= cited < len(self.references) and self.references[cited]:
             return self.references[cited]
         problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
-        log.add(problem, line=line, cure="add it to the references, or take the citation out")
+        cure = "add it to the references, or take the citation out"
+        log.add(problem, line=line, cure=cure, kind="reference")
         return None
 
     def _citation(self, source: str, label: str) -> Citation:
@@ -213,7 +344,8 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     if not isinstance(plain, dict):
         return None
     if isinstance(plain.get("turns"), list):
-        turns = [_turn(turn) for turn in plain["turns"]]
+        run_id = _run_id(plain)
+        turns = [_turn(turn, run_id) for turn in plain["turns"]]
         return [turn for turn in turns if turn is not None] or None
     metadata = plain.get("metadata")
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
@@ -231,14 +363,16 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
             references=[id_of(item) for item in references] if isinstance(references, list) else [],
             texts={**_source_texts(references), **_source_texts(plain.get("documents"))},
             is_cited=references is not None or any(cited for _, cited in whole),
+            is_whole=isinstance(given, str),
+            run_id=_run_id(*holders),
         )
     ]
 
 
-def _turn(turn: Any) -> TrackAnswer | None:
+def _turn(turn: Any, run_id: str) -> TrackAnswer | None:
     """Return the first response of a turn of a conversation.
 
-    Its sources stand at its end, since no sentence cites them.
+    Its sources follow the text, because no sentence cites them.
     """
     responses = turn.get("responses") if isinstance(turn, dict) else None
     if not isinstance(responses, list) or not responses or not is_id(turn.get("turn_id")):
@@ -259,13 +393,20 @@ def _turn(turn: Any) -> TrackAnswer | None:
         references=[],
         texts=_source_texts(given),
         is_cited=bool(sources),
+        is_whole=True,
+        run_id=run_id,
     )
+
+
+def _run_id(*holders: Mapping[str, Any]) -> str:
+    """Return what an object, or its metadata, calls its system; else an empty text."""
+    return next((str(of[name]) for of in holders for name in RUN_IDS if is_id(of.get(name))), "")
 
 
 def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
     """Return the text of a sentence and its citations, or None for another form.
 
-    Citations are places, ids, or ids with how sure the system is.
+    Citations are indices, ids, or ids with the system's confidence.
     """
     if is_text(plain):
         return plain, []
@@ -280,7 +421,7 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
 def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
     """Return title and text of each source, by id.
 
-    A file gives them as objects, in a list or by their ids.
+    A file gives sources as a list of objects, or as an object by id.
     """
     if isinstance(given, dict):
         given = [
@@ -302,23 +443,29 @@ def has_members(
 ) -> bool:
     """Check the members of an object, and note each fault.
 
-    Those that are text must be text, and whole characters.
+    Text members must be text of whole characters.
 
     ``form`` says how to write an object where this is none.
     """
     if not isinstance(plain, dict):
-        log.add(f"{what} is no object", line=line, cure=form)
+        log.add(f"{what} is no object", line=line, cure=form, kind=f"{what} is no object")
         return False
-    before = len(log.faults)
+    is_whole = True
     for name in plain:
         if name not in known:
+            is_whole = False
             near = closest_name(name, known)
             cure = f"did you mean {near!r}?" if near else f"known here: {join_names(known)}"
-            log.add(f"{what} has {name!r}, which is not known", line=line, cure=cure)
+            problem = f"{what} has {name!r}, which is not known"
+            log.add(problem, line=line, cure=cure, kind=problem)
     for name in known:
         value = plain.get(name)
         if value is None and name in needed:
-            log.add(f"{what} has no {name}", line=line, cure=f'write "{name}": ...')
+            is_whole = False
+            problem = f"{what} has no {name}"
+            log.add(problem, line=line, cure=f'write "{name}": ...', kind=problem)
         elif name != "citations" and value is not None and not is_text(value):
-            log.add(f"{name} of {what} is no text", line=line, cure="write it in quotes")
-    return len(log.faults) == before
+            problem = f"{name} of {what} is no text"
+            log.add(problem, line=line, cure="write it in quotes", kind=problem)
+            is_whole = False
+    return is_whole

@@ -76,7 +76,7 @@ def read_columns(
 ) -> FieldColumns:
     """Read the file ``log.path`` of fields separated by white space.
 
-    It is plain or packed, with one field for each of ``names`` on a line.
+    The file may be packed; each line has one field for each of ``names``.
 
     Blank lines and comments are skipped. A line with another number of fields, or that is not UTF-8, is noted in the log and
     left out.
@@ -121,10 +121,7 @@ def _columns(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
 
 
 def line_of_row(path: str | Path, row: int) -> int:
-    """Return the line of a row, counted from 0, of `read_columns`.
-
-    Of a faultless file.
-    """
+    """Return the line of a row, counted from 0, of `read_columns` on a faultless file."""
     return int(np.flatnonzero(_fields_per_line(_content(path)))[row]) + 1
 
 
@@ -142,7 +139,7 @@ def whole_numbers(
 ) -> NDArray[np.int64]:
     """Read a column of whole numbers of at most 18 digits.
 
-    Each that is none is noted and comes back as 0.
+    Any other text is noted as a fault and becomes 0.
     """
     digits = "".join(texts)
     if digits.isascii() and digits.isdigit() and max(map(len, texts)) <= 18:
@@ -154,7 +151,7 @@ def whole_numbers(
 def grades_of(texts: Sequence[str], lines: NDArray[np.int64], log: FaultLog) -> list[float]:
     """Read a column of grades: whole ones (``1``, ``1.0``) as int, others as float.
 
-    Each text that is no finite number is noted, and comes back as 0.
+    A text that is no finite number is noted as a fault and becomes 0.
     """
     grade_of = {text: _grade(text) for text in dict.fromkeys(texts)}
     if None in grade_of.values():
@@ -258,7 +255,7 @@ class CsvColumns:
     def numbers(self, column: str, log: FaultLog) -> list[float]:
         """Read a column of finite numbers.
 
-        Each cell that is none is noted as a fault and comes back as NaN.
+        Any other cell is noted as a fault and becomes NaN.
         """
         return [
             number(cell, column, line, log) for line, cell in zip(self.lines, self.cells[column], strict=True)
@@ -336,7 +333,7 @@ def csv_batches(
 ) -> Iterator[tuple[Ints, list[list[str]]]]:
     """Yield the rows of a CSV with their lines: header and some, then `BATCH` each.
 
-    Rows that are blank are left out; the line is that on which a row starts.
+    Blank rows are left out; a row's line is the one on which it starts.
 
     A first line ``sep=;``, which Excel writes, is no row and names the delimiter where none is given; else it is a comma.
     """

@@ -1,6 +1,6 @@
 """Files that name the pictures of systems for topics.
 
-No measure needs pictures, and none is opened here.
+The pictures themselves are not opened here.
 
 | file | content |
 |---|---|
@@ -25,7 +25,7 @@ IMAGE_FORM = 'write {"topic": ID, "image": PATH, "alt": TEXT} on one line'
 class GivenImage:
     """Picture as a file names it: path as written, alternative text, line.
 
-    The text is empty where nobody gave one.
+    The alternative text may be empty.
     """
 
     path: str
@@ -34,9 +34,9 @@ class GivenImage:
 
 
 def read_images(path: str | Path) -> dict[str, GivenImage]:
-    """Read the picture of one system for each topic, in the order of the file.
+    """Read one system's picture of each topic, in the order of the file.
 
-    Topics are as written.
+    Topic ids are kept as written.
 
     Raises
     ------

@@ -80,9 +80,7 @@ WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a whole file, unpacked, without a byte order mark.
-
-    It is unpacked when it is gzip, bzip2 or xz.
+    """Read a whole file without a byte order mark; gzip, bzip2 and xz are unpacked.
 
     Raises
     ------
@@ -111,9 +109,9 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def packing(data: bytes) -> str | None:
-    """Return the packing of a file, a key of `PACKED_AS`, from its first bytes.
+    """Return a file's packing, a key of `PACKED_AS`, from its first bytes, or None.
 
-    None where it is not, or in a way that is not read.
+    None means a plain file, or a packing that is not supported.
     """
     return next((name for name, (start, _) in PACKED_AS.items() if start.match(data)), None)
 
@@ -124,9 +122,9 @@ def unpacking(stream: BinaryIO, packed_as: str | None) -> BinaryIO:
 
 
 def check_is_text(path: str | Path, data: bytes) -> None:
-    """Raise `InputError` if a file is no text, or text in UTF-16 or UTF-32.
+    """Raise `InputError` if a file is binary, or text in UTF-16 or UTF-32.
 
-    By its first bytes.
+    Its first bytes decide.
 
     Parameters
     ----------
@@ -147,9 +145,9 @@ def check_is_text(path: str | Path, data: bytes) -> None:
 
 
 def check_is_plain(path: str | Path, data: bytes) -> None:
-    """Raise `InputError` if a file is no plain text: packed, or no UTF-8 text.
+    """Raise `InputError` if a file is packed or no UTF-8 text.
 
-    As `check_is_text` does.
+    `check_is_text` has the parameters.
     """
     check_is_text(path, data)
     packed_as = packing(data)
@@ -219,7 +217,7 @@ def _unpacked(data: bytes, path: str | Path, packed_as: str) -> bytes:
 def blocks(data: bytes) -> Iterator[bytes]:
     r"""Yield a file in pieces that end with a line (``\n``).
 
-    What is made of all lines at once may take forty times the file.
+    Objects made of all lines at once may take forty times the file's size.
     """
     start = 0
     while start < len(data):
@@ -269,7 +267,7 @@ def rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row's line number and its fields, without any quoting.
 
-    There are as many fields as columns.
+    It notes rows whose number of fields differs from the number of columns.
 
     Blank lines are skipped, and so is a first line that is the header: the names of the columns themselves. Where it is the
     header of another file, that is noted and nothing is read.
@@ -325,7 +323,7 @@ NO_TAB = "expected tabs between the fields, found only blanks"
 def lines_of(names: Sequence[str], by: str) -> str:
     """Describe a file with these columns.
 
-    ``a file with lines of topic, text, separated by tabs,``.
+    For example: ``a file with lines of topic, text, separated by tabs,``.
     """
     return f"a file with lines of {', '.join(names)}, separated by {by},"
 
@@ -352,7 +350,7 @@ def say_once(
 ) -> None:
     """Replace the faults of all lines by one, if the file is of another kind.
 
-    All have one number of fields, or they are XML.
+    Such a file is XML, or has the same wrong number of fields on every line.
 
     Parameters
     ----------
@@ -435,7 +433,7 @@ R = TypeVar("R")
 ENDINGS = (".xml", ".txt", ".tsv", ".jsonl")
 PACKED = (".gz", ".bz2", ".xz")
 RUN_ENDING = ".run"
-"""File ending in the column ``run`` of scores, which systems of a study lack.
+"""File ending that the column ``run`` of scores has, and a study's systems lack.
 
 Scripts depend on the names in that column.
 """
@@ -449,7 +447,7 @@ def system_name(run: str) -> str:
 def run_name(path: str | Path) -> str:
     """Return a run's name: the file's without folder, packing and format endings.
 
-    Those are ``.gz``, ``.bz2`` or ``.xz``, then ``.xml``, ``.txt``, ``.tsv`` or ``.jsonl``.
+    Packings are ``.gz``, ``.bz2`` and ``.xz``; formats are ``.xml``, ``.txt``, ``.tsv`` and ``.jsonl``.
     """
     name = Path(path).name
     name = next((name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name)

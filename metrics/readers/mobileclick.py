@@ -47,7 +47,7 @@ Ids: TypeAlias = tuple[str, ...]
 Table: TypeAlias = dict[Ids, Cell]
 """Rows of one file by their ids.
 
-(query,), (query, iUnit), (query, intent) or (query, intent, iUnit).
+The ids are (query,), (query, iUnit), (query, intent) or (query, intent, iUnit).
 """
 
 
@@ -159,7 +159,7 @@ def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:
 def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, refused: Container[str]) -> None:
     """Note each id of a query, iUnit or intent that its own file does not define.
 
-    None where rows of that file were refused.
+    Ids are not checked where that file has refused rows.
     """
     for ids, cell in tables[name].items():
         for kind, owner, reference in _references(name, ids, tables):
@@ -177,7 +177,7 @@ def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, ref
 def _references(name: str, ids: Ids, tables: Mapping[str, Table]) -> Iterator[tuple[str, str, Ids]]:
     """Yield (kind, defining file, known ids) of each id in a row.
 
-    Only the query if it is unknown.
+    An unknown query hides the row's other ids.
     """
     query = ids[0]
     if name != "queries":
@@ -209,10 +209,7 @@ def _numbers(table: Table, what: str, log: FaultLog) -> dict[Ids, float]:
 
 
 def _check_sums(tables: Mapping[str, Table], probability: Mapping[Ids, float], log: FaultLog) -> None:
-    """Note queries whose probabilities do not add up to 1.
-
-    At the first of them.
-    """
+    """Note queries whose probabilities do not add up to 1, at their first line."""
     by_query = _by_query(probability)
     lines = {query: cell.line for (query, _), cell in reversed(tables[OPTIONAL].items())}
     for (query,) in tables["queries"]:

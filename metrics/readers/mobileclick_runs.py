@@ -99,7 +99,7 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
 def _check_markup(element: XmlElement, log: FaultLog) -> None:
     """Note unknown and missing attributes and unknown tags, in the whole tree.
 
-    Below unknown tags nothing is checked.
+    Tags below an unknown tag are not checked.
     """
     attribute = ATTRIBUTES.get(element.tag)
     others = [name for name in element.attributes if name != attribute]
@@ -121,9 +121,9 @@ def _check_markup(element: XmlElement, log: FaultLog) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _RunReader:
-    """Reader of the known tags of a run, with notes on inconsistencies.
+    """Reader of a run's known tags, which notes inconsistencies.
 
-    Within the run, and with the collection.
+    It checks the run against itself and against the collection.
     """
 
     collection: Collection
@@ -178,10 +178,7 @@ class _RunReader:
         )
 
     def check_links(self, first: XmlElement, second: Mapping[str, XmlElement], query: Query) -> None:
-        """Note links without second layer, and second layers without link.
-
-        Once an intent.
-        """
+        """Note links without second layer, and second layers without link, once an intent."""
         links = {
             intent: link for intent, link in reversed(list(_named(first, "link"))) if intent in query.intents
         }
@@ -225,10 +222,7 @@ class _RunReader:
 
 
 def _named(parent: XmlElement, tag: str) -> Iterator[tuple[str, XmlElement]]:
-    """Yield the children with this tag and their identifying attribute.
-
-    Only those that have it.
-    """
+    """Yield the children that have this tag and the attribute that identifies them."""
     for child in parent.children:
         name = child.attributes.get(ATTRIBUTES[tag])
         if child.tag == tag and name is not None:

@@ -152,7 +152,7 @@ def _check_pushes(tweets: Sequence[str], epochs: Ints, log: FaultLog) -> None:
 def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> dict[str, T]:
     """Read a file; an error that ends its reading becomes a noted fault.
 
-    So the other files are read too.
+    The other files are then read too.
     """
     try:
         return read(log)
@@ -267,7 +267,7 @@ def _member(node: Node, name: str, log: FaultLog) -> Node | None:
 def _items(node: Node | None, what_is: str, log: FaultLog) -> list[Node]:
     """Return the items of a list, or the values of an object.
 
-    The names of the values do not matter.
+    An object's keys are ignored.
     """
     if node is None:
         return []

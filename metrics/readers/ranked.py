@@ -49,7 +49,7 @@ START = datetime(1970, 1, 1, tzinfo=UTC)
 def calendar_window(text: str, unit: CalendarUnit) -> str | None:
     """Return the year, month, ISO week or day of a timestamp, or None.
 
-    None when the text is no timestamp.
+    The result is None when the text is no timestamp.
 
     Written ``2001``, ``2001-09``, ``2001-W37`` and ``2001-09-11``.
     """
@@ -183,7 +183,7 @@ def told_second_column(
 ) -> SecondColumn | None:
     """Return the meaning of the second field of judgments, or None if ambiguous.
 
-    Where neither header, intents nor values can tell.
+    It is ambiguous where header, intents and values all leave it open.
 
     The header says it. Where every topic has one value nothing depends on it, and values of 0 and Q0 are iterations. Values that
     the file of intents names are subtopics, and so are words. Rounds that are counted in halves (0.5, 1, 1.5) are
@@ -226,7 +226,7 @@ def _decided(
 ) -> tuple[Grades, str]:
     """Merge a topic's iterations, and return why the second field is ambiguous.
 
-    Else an empty text.
+    The reason is an empty text where the field is clear.
 
     A document that has two grades in one topic is a fault, unless it has them for two subtopics.
     """
@@ -276,7 +276,8 @@ def _check_subtopics(grades: Grades, probability: Probabilities, log: FaultLog, 
 def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None = None) -> RankedRun:
     """Read and check a run, sorted by score, then document, both descending.
 
-    Scores are compared in single precision, as trec_eval holds them. Ranks in the file and the order of its lines do not matter. An empty file is a run that never found anything.
+    Scores are compared in single precision, as trec_eval holds them. Ranks in the file and the order of its
+    lines do not matter. An empty file is a run that retrieved nothing.
 
     Parameters
     ----------
@@ -337,7 +338,7 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
 def _ranked(scores: dict[str, float]) -> tuple[tuple[str, ...], int]:
     """Sort documents by single-precision score and id, both descending.
 
-    trec_eval holds scores as 32-bit floats, so that two which differ in the eighth digit are equal there.
+    trec_eval holds scores as 32-bit floats, so that a difference in the eighth digit is lost.
 
     Returns
     -------
@@ -360,7 +361,7 @@ def _ranked(scores: dict[str, float]) -> tuple[tuple[str, ...], int]:
 def _check_second(seconds: Sequence[str], log: FaultLog) -> None:
     """Raise if the second field is no Q0 but an id that varies by line.
 
-    Such lines stand in files of other kinds.
+    Files of other kinds have such lines.
     """
     is_one = not seconds or seconds.count(seconds[0]) == len(seconds)
     values = dict.fromkeys(() if is_one else seconds)
@@ -391,7 +392,7 @@ def _read_qrels(log: FaultLog) -> FieldColumns:
 def _check_no_preferences(columns: FieldColumns, log: FaultLog) -> None:
     """Note lines of the form ``topic a b winner``.
 
-    Then the last field is one of the two before it everywhere, now this, now that.
+    In such a file the last field of every line is one of the two before it, sometimes either.
     """
     _, *pairs = columns.fields
     are_winners = all(
@@ -466,7 +467,7 @@ def _unit_of(columns: FieldColumns, cut: dict[str, str | None], log: FaultLog) -
 def read_windows(path: str | Path) -> dict[str, str]:
     """Read the window of each document; timestamps become days.
 
-    Raises `InputError` with every fault of the file.
+    It raises `InputError` with every fault of the file.
     """
     log = FaultLog(path)
     window_of, _ = _read_windows(log, None)
@@ -477,10 +478,7 @@ def read_windows(path: str | Path) -> dict[str, str]:
 def _check_windows(
     columns: FieldColumns, grades: Grades, window_of: dict[str, str], log: FaultLog, windows: str
 ) -> None:
-    """Note each relevant document without a window, where it is first relevant.
-
-    Once each.
-    """
+    """Note each relevant document without a window, once, where it is first relevant."""
     noted: set[str] = set()
     for line, topic, second, document in _judged_rows(columns):
         if document in window_of or document in noted:

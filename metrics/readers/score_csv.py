@@ -1,6 +1,6 @@
 """CSV files of scores with a header, long or wide.
 
-What a column holds is known by its name, or by its values.
+A column's meaning follows from its name, or from its values.
 
 Where no column is called as systems are, the first column of texts names them; another column of texts is no measure.
 """
@@ -42,7 +42,7 @@ DIGITS = frozenset("0123456789+-.eE")
 Unnamed: TypeAlias = Literal["refuse", "rows", "one"]
 """Kind of a table whose columns name no systems.
 
-No table of scores, a system a row, or the scores of one system.
+The table is refused, has a system a row, or has the scores of one system.
 """
 _Batch: TypeAlias = tuple[Ints, list[list[str]]]
 """Rows with the lines, from 1, on which they start."""
@@ -155,7 +155,7 @@ def _layout(
 def _check_is_header(header: Sequence[str], rows: Sequence[Sequence[str]], log: FaultLog) -> None:
     """Raise if the first row holds scores instead of names.
 
-    No name that is known, and a number wherever the other rows have one.
+    Such a row has no known name, and numbers wherever the other rows have them.
     """
     known = {*SYSTEMS, *(name for names in NAMES.values() for name in names)}
     numeric = [
@@ -199,7 +199,7 @@ def _is_of_texts(cells: Iterable[str]) -> bool:
 def _is_index(header: Sequence[str], column: int, rows: Sequence[Sequence[str]]) -> bool:
     """Return whether a column is the index that pandas writes.
 
-    Without a name, it counts the rows from 0.
+    Such a column has no name and counts the rows from 0.
     """
     return header[column] in {"", "Unnamed: 0"} and [row[column] for row in rows] == list(
         map(str, range(len(rows)))
@@ -266,7 +266,7 @@ def _of_growing(
 ) -> ScoreTable:
     """Combine all batches into one table.
 
-    A wide one gets a row for each of its measures.
+    A wide table gets a row for each of its measures.
     """
     empty = tuple(np.zeros(0, dtype=np.int32) for _ in range(4))
     line, run, topic, metric = (
@@ -311,7 +311,7 @@ def _of_growing(
 def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> ScoreTable:
     """Return the rows of some metrics of a long table, in their order.
 
-    Those that are not there are noted.
+    Missing metrics are noted.
     """
     for name in measures:
         if name not in table.metrics:

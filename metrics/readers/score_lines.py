@@ -1,6 +1,6 @@
 """Lines of scores without a header, as evaluation tools print them.
 
-Which field is the metric is known by its values.
+The values show which field is the metric.
 
 | fields | what prints them |
 |---|---|
@@ -163,7 +163,7 @@ def fields_of(text: str) -> list[str]:
 def looks_like_metric(name: str) -> bool:
     """Return whether a name resembles a metric's: ``map``, ``P@5``, ``RBP(p=0.8)``.
 
-    ``ndcg_cut_10`` and ``nugget_coverage`` too.
+    Others are ``ndcg_cut_10`` and ``nugget_coverage``.
     """
     if OF_TREC_EVAL.fullmatch(name) or AT_DEPTH.fullmatch(name):
         return True
@@ -322,7 +322,7 @@ def _order(names: Sequence[Sequence[str]], *, is_padded: bool) -> tuple[str, ...
 def _is_metric_first(one: Sequence[str], other: Sequence[str], *, is_padded: bool) -> bool | None:
     """Return whether the first of two fields is the metric; None if ambiguous.
 
-    The other one is the topic.
+    The second field is then the topic.
 
     Rows of trec_eval's own (``runid``, ``num_q``) decide, then means (``all``), which are topics, then the names of metrics, then
     the blanks by which trec_eval fills up a metric.

@@ -82,9 +82,9 @@ def read_score_text(
     unnamed: Unnamed = "refuse",
     columns: Sequence[str] | None = None,
 ) -> ScoreTable:
-    """Read scores from the bytes of a file, as `read_score_table`.
+    """Read scores from the bytes of a file, as `read_score_table` does.
 
-    The faults of cells are noted, by line.
+    Faults of cells are noted by line.
     """
     peeked = [line.decode(errors="replace") for line in islice(byte_lines(data), PEEKED_LINES)]
     _check_no_json(peeked, log)
@@ -152,7 +152,7 @@ def read_measure_table(
 def note_undefined(table: ScoreTable, rows: Bools, log: FaultLog) -> None:
     """Note each row with an undefined score, and sort the faults by line.
 
-    But for lines that have a fault.
+    Lines that already have a fault get no note.
     """
     wrong = {fault.line for fault in log.faults}
     for row in np.flatnonzero(rows).tolist():
@@ -166,7 +166,7 @@ def note_undefined(table: ScoreTable, rows: Bools, log: FaultLog) -> None:
 def check_has_runs(table: ScoreTable, log: FaultLog) -> None:
     """Raise if a file has the scores of one run and does not name it.
 
-    As what trec_eval prints.
+    trec_eval prints such files.
     """
     if table.form is None or RUN in table.form.columns:
         return

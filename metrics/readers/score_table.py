@@ -73,7 +73,7 @@ class ScoreTable:
 class NameCodes(dict[str, int]):
     """Names in order of first occurrence, each with its code.
 
-    What stands around a name is blank and goes.
+    White space around a name is removed.
     """
 
     def __missing__(self, cell: str) -> int:

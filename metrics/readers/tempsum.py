@@ -1,6 +1,6 @@
 """Files of the TREC Temporal Summarization track: judgments, runs and lengths.
 
-Those of 2013 and 2014.
+It reads the files of 2013 and 2014.
 
 | file | content |
 |---|---|
@@ -220,7 +220,7 @@ def read_events(
 def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
     """Read begin and end of each topic.
 
-    One without nuggets keeps its id as written.
+    A topic without nuggets keeps its id as written.
     """
     spans: dict[str, MatchedSpan] = {}
     try:
@@ -277,9 +277,9 @@ def _read_nuggets(log: FaultLog) -> Nuggets:
 
 
 def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
-    """Read the sampled updates, without those of topics that have no nuggets.
+    """Read the sampled updates of topics that have nuggets.
 
-    Those are checked and left out.
+    Updates of other topics are checked and left out.
     """
     updates: Updates = defaultdict(dict)
     for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log, of_xml=SORTS_CURE):

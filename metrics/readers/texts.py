@@ -54,10 +54,7 @@ DOCUMENT = ("docid", "title", "text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTopic:
-    """Query in words, and the day on which it was asked, if known.
-
-    ``2001-09-11``.
-    """
+    """Query in words, and the day on which it was asked, if known: ``2001-09-11``."""
 
     text: str
     asked_at: str | None = None
@@ -74,7 +71,7 @@ class DocumentText:
 def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     """Read the queries in words, in the order of the file.
 
-    ``asked_at`` is a date or a timestamp as in `metrics.readers.ranked`, or empty.
+    ``asked_at`` is empty, or a date or timestamp as in `metrics.readers.ranked`.
 
     Raises
     ------
@@ -112,7 +109,7 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
 def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
     """Read title and text of each document, in the order of the file.
 
-    The first line says whether there are titles.
+    The first line decides whether there are titles.
 
     Raises
     ------
@@ -132,7 +129,7 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
 def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     """Yield line, document, title and text of each document.
 
-    The first line says whether there are titles.
+    The first line decides whether there are titles.
     """
     first = next(iter(read_bytes(log.path).splitlines()), b"")
     columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
@@ -285,7 +282,7 @@ TEXTS = (
 )
 """Names of the members of JSON lines that hold an id or a text, by priority.
 
-The first that is there counts.
+The first member that is present counts.
 """
 TEXT_FORM = 'write {"_id": ID, "text": TEXT} on one line'
 
@@ -298,7 +295,7 @@ def is_json_file(path: str | Path) -> bool:
 def text_object(plain: Any) -> tuple[str, str, str] | None:
     """Return id, title and text of an object of JSON lines; None for any other.
 
-    The text is empty where there is a title and none.
+    The text is empty where an object has a title and no text.
     """
     if not isinstance(plain, dict):
         return None
@@ -319,7 +316,7 @@ def id_of(plain: Any) -> str:
 def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     """Yield line, id, title and text of each object; note invalid ones.
 
-    White space becomes one blank.
+    Each run of white space becomes one blank.
     """
     for line, plain in json_objects(log, TEXT_FORM):
         document = text_object(plain)
@@ -331,10 +328,10 @@ def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
             yield line, name.strip(), " ".join(title.split()), " ".join(text.split())
 
 
-def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
+def json_objects(log: FaultLog, cure: str, kind: str | None = None) -> Iterator[tuple[int, Any]]:
     """Yield the JSON value of each line, or the values of the whole file.
 
-    One value, or those of a list, where its first line is no JSON by itself.
+    The whole file is one value, or a list of values, where its first line alone is no JSON. Lines that are no JSON are faults of ``kind``.
     """
     lines = [(line, text) for line, text in text_lines(log.path, log) if text and not text.isspace()]
     if lines and not isinstance(_plain(lines[0][1]), dict):
@@ -346,7 +343,7 @@ def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
     for line, text in lines:
         plain = _plain(text)
         if plain is None:
-            log.add("the line is not JSON", line=line, cure=cure)
+            log.add("the line is not JSON", line=line, cure=cure, kind=kind)
         else:
             yield line, plain
 

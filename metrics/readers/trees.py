@@ -1,6 +1,6 @@
 """JSON and XML files as trees whose values know their lines.
 
-So each fault has a line.
+Each fault can then name its line.
 
 A DOCTYPE is refused, no entity is ever resolved.
 """
@@ -21,13 +21,13 @@ PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
 """Pattern of a string, or of a comma before a closing bracket.
 
-A string is taken to the end of the text when it is left open, so that nothing is looked at twice.
+A string left open extends to the end of the text, so that nothing is scanned twice.
 """
 CURE = "mend the JSON here"
 MAX_DEPTH = 100
-"""Largest depth of nested lists and objects; no file that is read here has ten.
+"""Largest depth of nested lists and objects; no supported file has ten.
 
-Which depth Python itself refuses depends on its version.
+Python's own limit depends on its version.
 """
 TOO_DEEP = "lists nested too deep, or a number with too many digits"
 VALUE = json.JSONDecoder().raw_decode
@@ -161,9 +161,9 @@ class XmlElement:
 
 
 def read_xml(path: str | Path, *, hint: str = "name an XML file") -> XmlElement:
-    """Read an XML file and return its root element.
+    """Read an XML file as UTF-8 and return its root element.
 
-    UTF-8, whatever its declaration says.
+    The encoding in its declaration is ignored.
 
     Parameters
     ----------

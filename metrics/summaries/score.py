@@ -80,14 +80,14 @@ class UMeasure(Measure):
     def column(self) -> str:
         """Column name, always with the patience: ``U@1500``.
 
-        Truncation and ablations are never shown.
+        It never shows truncation and ablations.
         """
         return f"{self.name}@{short_number(self.patience)}"
 
     def discount(self, offset_chars: FloatArray) -> FloatArray:
         """Return the discount d(u) at offsets in counted characters, in [0, 1].
 
-        Of iUnits that end there; same shape.
+        The offsets are ends of iUnits; the result has their shape.
         """
         if self.patience == 0:
             return np.zeros_like(offset_chars)
@@ -211,7 +211,7 @@ def score_intents(
 ) -> "pd.DataFrame":
     """Score runs by U-measure, for each intent of each query; no means.
 
-    Kato et al. (EVIA 2016), eq. 3; parameters, errors and warnings as in `score_summaries`.
+    Source: Kato et al. (EVIA 2016), eq. 3; parameters, errors and warnings are those of `score_summaries`.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def summary_positions(
 ) -> "pd.DataFrame":
     """Return `positions` as a frame.
 
-    topic, system, intent, iunit, importance, offset_chars.
+    Its columns are topic, system, intent, iunit, importance and offset_chars.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def read_once(
 ) -> Iterator[tuple[str, U, FirstOccurrences]]:
     """Yield each labelled measure with the run's first occurrences.
 
-    Each truncation and ablation is read only once.
+    Runs are read once for each truncation and ablation.
     """
     read: dict[tuple[int | None, Layers], FirstOccurrences] = {}
     for label, one in labels.items():

@@ -73,9 +73,7 @@ NOT_COUNTED = (
 
 
 def counted_chars(text: str) -> int:
-    """Count the characters of a text, without those of `NOT_COUNTED`.
-
-    Characters are code points.
+    """Count the characters (code points) of a text, without those of `NOT_COUNTED`.
 
     chars(u) of Kato et al. (EVIA 2016), section 3, by the fixed set of the NTCIR programs. An empty text has 0.
     """
@@ -120,7 +118,7 @@ def trailtext(summary: Summary, intent: str, *, layers: Layers = "both") -> tupl
 def truncated(summary: Summary, query: Query, limit: int | None) -> Summary:
     """Cut each layer before the first element that would pass ``limit``.
 
-    The limit is in counted characters, and links count too.
+    The limit is in counted characters; links count too.
 
     A layer that ends exactly at the limit stays; nothing shorter that stands later is taken instead. A second layer
     whose link was cut off is never read. None cuts nothing.
@@ -224,7 +222,7 @@ def positions(
 class FirstOccurrences:
     """First occurrences of one run as arrays, for any number of measures.
 
-    Truncation and ablation are the same for all of them.
+    All the measures share the truncation and ablation.
 
     A reader is a user with one intent of one topic; readers stand in the collection's order.
 
@@ -253,10 +251,7 @@ class FirstOccurrences:
         return summed(gain, self.reader, self.topic.size)
 
     def expectations(self, discount: Discount, probability: FloatArray) -> FloatArray:
-        """Return M of every topic, (T,), given P(i|q) of every reader, (R,).
-
-        sum_i P(i|q) U_i.
-        """
+        """Return M = sum_i P(i|q) U_i of every topic, (T,), given P(i|q) of readers, (R,)."""
         return summed(probability * self.utilities(discount), self.topic, len(self.topics))
 
 

@@ -1,6 +1,6 @@
 """Collections and runs of two-layered summaries, as values.
 
-They are the same whatever files they were read from.
+The values do not depend on the format of the files.
 
 `metrics.readers.mobileclick` reads them, `metrics.summaries.score` scores them. Texts and ids are kept as written.
 """
@@ -185,7 +185,7 @@ CAUSE = "importance may be that of another collection, or not be rated yet"
 def summaries_left_out(collection: Collection, run: Run) -> list[UnusedInput]:
     """Count the iUnits of a run without any rating, which gain nothing.
 
-    Nobody rated their importance for any intent.
+    Such an iUnit has no importance for any intent.
 
     Readers refuse what a collection does not have at all: queries, iUnits and intents that are unknown or missing.
     """
@@ -204,7 +204,7 @@ def summaries_left_out(collection: Collection, run: Run) -> list[UnusedInput]:
 def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
     """Count queries without importance, and intents with unrated iUnits.
 
-    Queries have no importance above 0; the iUnits have other ratings.
+    These queries have no importance above 0; the iUnits are rated for other intents.
 
     Every summary of such a query scores 0; such an iUnit gains nothing for that intent.
     """
@@ -227,7 +227,7 @@ def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
 def _unrated_for_an_intent(collection: Collection) -> list[UnusedInput]:
     """Count the pairs of iUnit and intent without a row.
 
-    Of iUnits that have one for another intent; many files leave out zeros.
+    The iUnit has a rating for another intent; many files leave out zeros.
     """
     rated = _rated(collection)
     pairs = [

@@ -31,7 +31,7 @@ def points_like(
 ) -> "pd.DataFrame":
     """Return every point of a sweep, those most like another measure first.
 
-    Likeness is that of MSU's ranking of the runs.
+    Likeness is that of the rankings of the runs.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def points_like(
 def as_close(points: "pd.DataFrame") -> "pd.DataFrame":
     """Return the points that these topics cannot distinguish from the closest one.
 
-    It is one of them; there are none without intervals.
+    The closest point is included; without intervals the result is empty.
     """
     return points[points["below_low"] <= 0]
 

@@ -114,7 +114,7 @@ class SweepGrid:
     def population(self, population_index: int) -> Population:
         """Return one population by its index.
 
-        By time away, then its deviation, session length, its deviation.
+        The index runs over time away, its deviation, session length and its deviation.
         """
         rest, session_spread = divmod(population_index, len(self.spread))
         rest, session = divmod(rest, len(self.session_seconds))
@@ -182,7 +182,7 @@ class SweepWork(NamedTuple):
 class PopulationTotals(NamedTuple):
     """Gains and seconds of one population's users, by run and topic.
 
-    The last row of topics is all of them together.
+    The last row of topics holds all of them together.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class PopulationTotals(NamedTuple):
 def population_totals(work: SweepWork, population_index: int, users: int | None = None) -> PopulationTotals:
     """Simulate one population's users on every run, with all decays at once.
 
-    The population is given by its index in the grid.
+    Its index in the grid names the population.
     """
     crowd = SimulatedUsers(
         population=work.grid.population(population_index), count=users or work.users, seed=work.seed

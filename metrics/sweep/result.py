@@ -115,7 +115,7 @@ class MSUSweep(HasSummary):
     def best(self) -> "pd.DataFrame":
         """Return the best system of each point, then the best point of each system.
 
-        Column ``of`` says which.
+        Column ``of`` says which of the two a row is.
         """
         return self._table(BEST, BEST_COLUMNS, len(self.parts.grid) + len(self.runs))
 
@@ -132,9 +132,9 @@ class MSUSweep(HasSummary):
         return scores
 
     def like(self) -> "pd.DataFrame | None":
-        """Return every point, those most like the measure of ``--like`` first, or None.
+        """Return every point, those most like the measure of ``--like`` first.
 
-        None where none was asked for.
+        The result is None without ``--like``.
         """
         if not (self.folder / LIKE).exists():
             return None
@@ -243,17 +243,14 @@ def read_sweep(folder: str | Path) -> MSUSweep:
 
 
 def points_equal(rows: "pd.DataFrame", point: "pd.Series[float]") -> int:
-    """Return the number of points with the same tau-b as one of them.
-
-    That one is counted too.
-    """
+    """Return the number of points with the same tau-b as this one, itself included."""
     return int((rows["tau-b"] == point["tau-b"]).sum())
 
 
 def and_more(rows: "pd.DataFrame", point: "pd.Series[float]") -> str:
     """Return the words for the other points with this tau-b: ``, and 3 more points``.
 
-    An empty text for none.
+    The text is empty without other points.
     """
     more = points_equal(rows, point) - 1
     return f", and {pluralise(more, 'more point')}" if more else ""

@@ -31,7 +31,7 @@ TRIED_USERS = (8, 32)
 PROGRAM_MB = 220
 """Memory of a process in MB before it reads data.
 
-Python, numpy, numba, pandas.
+Python, numpy, numba and pandas take it.
 """
 VISIT_BYTES = 72
 """Bytes per visit of the largest block: times, starts, durations, their copies."""
@@ -91,9 +91,9 @@ class SweepPlan:
 
 
 def planned(work: SweepWork, missing: list[int], workers: int) -> SweepPlan:
-    """Estimate the effort of a sweep from trials with a few users.
+    """Estimate a sweep's effort from trials with a few users of some populations.
 
-    Of a few of the missing populations.
+    Only populations whose results are missing are tried.
     """
     workers = max(1, min(workers, len(missing)))
     return SweepPlan(
@@ -152,7 +152,7 @@ Part: TypeAlias = tuple[int, PopulationTotals]
 Watch: TypeAlias = Callable[[SweepPlan, Iterator[Part]], Iterator[Part]]
 """Progress callback: it is given the effort, and wraps the loop over parts.
 
-Before anything is computed.
+It receives the effort before anything is computed.
 """
 
 
@@ -177,7 +177,7 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
 ) -> MSUSweep:
     """Score runs by MSU for every population of a grid.
 
-    And hold each ranking against other measures.
+    Each ranking is compared with those of other measures.
 
     At every point the numbers are those of `metrics.msu.score.score_msu` for the same population, users, seed and lateness: the
     users of every population are drawn with one seed, and differ by the population alone. Every lateness comes from one

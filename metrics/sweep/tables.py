@@ -52,7 +52,7 @@ class ReferenceMeasure:
 def as_printed(values: Floats) -> Floats:
     """Round values to the 13 significant digits of every table.
 
-    What differs by the noise of arithmetic alone is equal then.
+    Values that differ only by the noise of arithmetic become equal.
     """
     return np.array([float(f"{value:.{DIGITS}g}") for value in values.tolist()])
 
@@ -68,7 +68,7 @@ def references(
 ) -> list[ReferenceMeasure]:
     """Return every metric of a table of scores, without runs outside the sweep.
 
-    Over all topics is what the table says of the topic `all`, else the mean over the sweep's topics.
+    A metric's mean is the table's value for topic `all`, else the mean over the sweep's topics.
 
     Raises
     ------
@@ -127,7 +127,7 @@ GROUP_ROWS = 50_000
 def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[ReferenceMeasure]) -> None:
     """Write sweep.parquet, best.csv, correlation.csv and measures.csv.
 
-    All parts must be there.
+    Every part must exist.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _correlations(
 ) -> Iterator[Sequence[object]]:
     """Yield the rows of one point's correlations.
 
-    The reference of tau_AP is the other measure.
+    tau_AP takes the other measure as its reference.
     """
     for metric, own in values.items():
         for other in against:
@@ -174,7 +174,7 @@ def _correlations(
 class _BestPoints:
     """Best system of each point, and best point so far of each system.
 
-    As in Table 3 of the paper.
+    Table 3 of the paper has the same form.
 
     That is the point of its best rank; of several the one of its highest MSU; of these the first.
     """
@@ -186,7 +186,7 @@ class _BestPoints:
     def meet(self, point: SweepPoint, utility: Floats, per_second: Floats) -> Sequence[object]:
         """Return the row of a point's best system, and update the systems' best points.
 
-        The best system is the first of equal ones.
+        The first of equal systems is the best.
         """
         ranks = 1 + (utility[None, :] > utility[:, None]).sum(axis=1)
         rows = []

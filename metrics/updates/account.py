@@ -1,6 +1,4 @@
-"""Gain and cost of each update of a run, counted as the track does.
-
-The track is TREC Temporal Summarization.
+"""Gain and cost of each update of a run, as TREC Temporal Summarization counts.
 
 Source: the track's evaluation programs of 2013 and 2014, and Baruah, Smucker, Clarke: Evaluating Streams of Evolving
 News Events (SIGIR 2015), section 2. The measures in `metrics.updates.measures` are formulas over an `Account`.
@@ -136,7 +134,7 @@ class JudgedTopic:
     def _reading(self, update: str) -> SampledUpdate | None:
         """Return the sampled update that an entry shows, or None.
 
-        A copy's original if that is sampled too; with None the entry does not count.
+        It is a copy's original if that is sampled too; an entry with None does not count.
         """
         sampled = self.updates.get(update)
         if sampled is None:
@@ -161,9 +159,9 @@ class JudgedTopic:
     def _contribution(
         self, reading: SampledUpdate, seconds: float, known_nuggets: set[str]
     ) -> tuple[float, float, float, float]:
-        """Return an update's gains, latency and verbosity, and record its nuggets.
+        """Record an update's nuggets and return its gains, latency and verbosity.
 
-        (gain, latency gain, latency, verbosity).
+        The result is (gain, latency gain, latency, verbosity).
         """
         gain = latency_gain = latency = 0.0
         marked: set[int] = set()
@@ -180,9 +178,9 @@ class JudgedTopic:
 
 
 def marked_words(text: bytes, match: Match) -> range:
-    """Return the words (from 0) of a text that a match marks as relevant.
+    """Return a text's words (from 0) that a match marks as relevant.
 
-    As the track's programs do.
+    The track's programs mark the same words.
 
     With b1 blanks in the bytes 0 .. start, that of start included, and b2 blanks before byte end: the words b1 - 1 to
     b2 - 1, without -1. This lies one word to the left of the match, and a text's last word is never marked.
@@ -194,7 +192,7 @@ def marked_words(text: bytes, match: Match) -> range:
 def latency_factor(late_seconds: float) -> float:
     """Return the share of its gain that a nugget keeps at a delay, in (0, 2).
 
-    1 on time, more when early.
+    The share is 1 on time and more when early.
 
     1 - (2 / pi) atan(late / 6 hours)
     """

@@ -53,7 +53,7 @@ class UpdateMeasure(Measure, ABC):
 class ConfidenceWeightedMeasure(UpdateMeasure):
     """Base of the measures that have a confidence-biased form too.
 
-    There sum(w x) / sum(w) stands for sum(x), 0 if sum(w) <= 0.
+    That form replaces sum(x) by sum(w x) / sum(w), or by 0 if sum(w) <= 0.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def ratio(numerator: float, denominator: float) -> float:
 def ideal_gain(account: UpdateGains) -> float:
     """Return the mean of the min(n, nuggets) largest R.
 
-    It is the most that updates of one nugget each could gain.
+    Updates of one nugget each could gain no more.
     """
     best = account.relevance[: account.gain.size]
     return float(best.mean()) if best.size else 0.0

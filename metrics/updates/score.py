@@ -1,6 +1,4 @@
-"""Scores of runs of updates by the measures of the TREC track.
-
-The track is Temporal Summarization.
+"""Scores of runs of updates by the measures of TREC Temporal Summarization.
 
 The measures are in `metrics.updates.measures`, what they count in `metrics.updates.account`, files in
 `metrics.readers.tempsum`.
@@ -60,7 +58,8 @@ def score_updates(
 ) -> "pd.DataFrame":
     """Score runs of updates, by judged topic and their mean as topic `all`.
 
-    A topic that a run has nothing for scores 0 in every measure. Updates for topics that are not judged are ignored.
+    A topic without updates in the run scores 0 in every measure. Updates for topics that are not judged are
+    ignored.
 
     Parameters
     ----------

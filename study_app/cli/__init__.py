@@ -1,6 +1,7 @@
 """Command line `prefcal`: groups whose commands are imported when they are called.
 
-A command reads its options, calls the rooms before this one, and prints. Heavy imports stand inside functions.
+A command reads its options, calls the packages before this one, and prints. Heavy imports are inside
+functions.
 """
 
 import gc
@@ -17,7 +18,7 @@ from metrics.errors import Fault, InputError, PrefcalError, format_faults
 class LazyGroup(click.Group):
     """Group of commands that imports a command's module only when it is needed.
 
-    That is when the command is run or described.
+    It does so when the command is run or described.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ SCORE = {
     "updates": ("score.events:updates", "Temporal Summarization measures of updates about events."),
     "msu": ("score.events:msu", "Modeled Stream Utility of updates about events."),
     "ranked": ("score.ranked", "Time-aware and intent-aware measures of ranked lists."),
+    "answers": ("score.answers", "Nuggets, support of citations and words of answers (RAG)."),
 }
 SWEEP = {"msu": ("sweep.msu:msu", "Modeled Stream Utility for many populations of people.")}
 STUDY = {
@@ -258,7 +260,7 @@ def main() -> None:
 def _fault_lines(error: Exception) -> list[str]:
     """Return the lines about an error that a user can mend, or none.
 
-    There are none for a fault of prefcal.
+    It returns none for a fault of prefcal.
     """
     if isinstance(error, InputError):
         return format_faults(error.faults)
@@ -298,7 +300,7 @@ def _database_fault(error: Exception) -> Fault | None:
 def _system_fault(error: OSError) -> Fault:
     """Return the fault of an operating-system error.
 
-    Such as a name that is too long, a folder that vanished, or a disk that fails.
+    Examples are a name that is too long, a vanished folder, and a failing disk.
     """
     path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
     return Fault(

@@ -83,7 +83,7 @@ def _work(database: Database, number: int) -> str:
 def _export(database: Database, study: int) -> None:
     """Write the tables as `prefcal export` does, without counting a view of results.
 
-    Nobody has seen results before somebody downloads them or opens the report.
+    A view counts only when somebody downloads them or opens the report.
     """
     check_folder_place(TABLES)
     refuse_damaged(database)

@@ -54,7 +54,7 @@ def tables_to_lines(
 def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
     """Return the judgments of a task.
 
-    Raises `InputError` when there are none, or when several tasks have some and none is named.
+    It raises `InputError` when there are none, or when several tasks have some and none is named.
     """
     from metrics.errors import input_fault, join_names
 
@@ -125,7 +125,7 @@ def _column_names(
 ) -> tuple[str, ...] | None:
     """Parse the option that names columns, such as ``metric,topic,value``.
 
-    Each name may stand once; a metric and a value must be among them.
+    No name may occur twice; a metric and a value are required.
     """
     names = None if text is None else tuple(name.strip() for name in text.split(","))
     if names is not None and (

@@ -83,7 +83,7 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
 def _for_people(findings: "list[HealthCheck]") -> str:
     """Return the findings, the gravest last, each with its hint below it.
 
-    A long table would hide the last one otherwise.
+    A long table would otherwise push the last one out of sight.
     """
     observed = table_text(
         COLUMNS[:-1],
@@ -349,9 +349,9 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Heal
 
 
 def _standing_link(answer: httpx.Response) -> str | None:
-    """Return the link that the server would show a worker.
+    """Return the link that the server would give a worker.
 
-    None when the server that answers is not prefcal.
+    The result is None when the server that answers is not prefcal.
     """
     try:
         health = answer.json()

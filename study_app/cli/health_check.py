@@ -1,6 +1,7 @@
 """Findings of `prefcal doctor`, and its checks of the link to a database server.
 
-It looks whether that line is encrypted and leads to the right one, and whether a standby has what was acknowledged.
+They test whether that link is encrypted and leads to the right server, and whether a standby has what was
+acknowledged.
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def link_of(connection: Connection) -> HealthCheck:
 def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
     """Check whether others could read the traffic to the database server.
 
-    It carries answers and keys.
+    The traffic carries answers and keys.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
 def standby_of(connection: Connection) -> list[HealthCheck]:
     """Check whether acknowledged answers survive the first of several servers.
 
-    Only where an address names several.
+    The check needs an address that names several.
     """
     if "," not in connection.engine.url.query.get("host", ""):
         return []

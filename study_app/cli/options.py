@@ -125,6 +125,15 @@ def same_answers_option() -> Any:
     )
 
 
+def assist_option(numbers: str) -> Any:
+    """Return the option `--assist`, of a command that prints such numbers."""
+    return option(
+        metavar="JUDGE",
+        help=f"Judge that is no person and judged more pairs than people did: {numbers} stand beside those of people alone,"
+        " assisted by its verdicts (prediction-powered).",
+    )
+
+
 def with_options(**classes: type) -> Callable[[Command], Command]:
     """Add the options of dataclasses to a command.
 

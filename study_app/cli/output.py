@@ -1,6 +1,6 @@
 """Output of commands, and the database that they open.
 
-Tables for people, csv or json for machines.
+People get tables, machines get csv or json.
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
 """
@@ -167,7 +167,7 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 def terminal_width() -> int | None:
     """Return the columns of the terminal, at most `WIDTH`.
 
-    None where the output is a file or a pipe, whose lines stay whole.
+    It is None where the output is a file or a pipe, whose lines stay whole.
     """
     return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
 
@@ -266,7 +266,7 @@ def simulated_lines(studies: Collection[str]) -> Iterator[str]:
 def next_step(command: str) -> None:
     """Print the command that usually follows.
 
-    Not within another command, which prints its own.
+    Within another command it prints nothing, since that one prints its own.
     """
     if click.get_current_context().find_root().obj is None:
         click.echo(f"Next: prefcal {command}")

@@ -100,7 +100,12 @@ def _on_task(task: "TaskProgress") -> "Iterator[str]":
     done, live = sum(query.done for query in task.queries), sum(query.live for query in task.queries)
     room = [query.room for query in task.queries]
     live_text = f", {live} held now" if live else ""
-    if None in room:
+    if task.search is not None:
+        at_most = f"{task.search.shown:,} of at most {pluralise(task.search.budget, 'judgment')}{live_text}"
+        yield f"{at_most}, the search is over" if task.search.is_over else at_most
+        if task.search.best is not None:
+            yield f"probability of the best system {task.search.best:.2f}"
+    elif None in room:
         yield f"{pluralise(done, 'place')} done{live_text}, no limit"
     else:
         still = sum(each for each in room if each is not None)

@@ -60,7 +60,7 @@ def read_study_content(file: StudyFile) -> StudyContent:
 def read_whole_study(path: str | Path) -> StudyContent:
     """Read a study file and everything it names.
 
-    Raises `InputError` as `read_study_file` and `read_study_content` do.
+    It raises `InputError` as `read_study_file` and `read_study_content` do.
     """
     return read_study_content(read_study_file(path, KINDS))
 
@@ -157,9 +157,9 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
 
 
 def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
-    """Yield the contents of topics and systems that cannot be shown.
+    """Yield the contents of topics and systems that cannot be displayed.
 
-    Once a topic, and once a topic and system, each with its cure.
+    Each topic, and each topic and system, comes once, with its hint.
     """
     for topic in task.topics:
         texts = [topic.id, topic.text, topic.detail, topic.intents, topic.iunits]

@@ -10,7 +10,14 @@ from metrics.agreement.crossed_errors import MIN_CLUSTERS
 from metrics.errors import join_names, pluralise
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import ChosenTopicTask, JudgingTask, QuestionTask, StudyEntry, TaskEntry
+from study_app.study.entries import (
+    AssignedPairTask,
+    ChosenTopicTask,
+    JudgingTask,
+    QuestionTask,
+    StudyEntry,
+    TaskEntry,
+)
 from study_app.study.platforms import PLATFORMS
 from study_app.study.standard_texts import looks_japanese
 from study_app.tasks.content import TaskContent
@@ -29,10 +36,12 @@ from study_app.tasks.workload import (
     reading_seconds,
 )
 
+JUDGMENTS_PER_SYSTEM = 10
+"""Judgments of each system below which a budget is too small to find the best."""
 MAX_PAGE_BYTES, MAX_WORKER_BYTES = 20_000_000, 100_000_000
 """Bytes of media above which a warning is printed, a page and a worker.
 
-20 s and more at 8 Mbit/s; assumed.
+They take 20 s and more at an assumed 8 Mbit/s.
 """
 
 
@@ -40,7 +49,7 @@ MAX_PAGE_BYTES, MAX_WORKER_BYTES = 20_000_000, 100_000_000
 class MediaLoad:
     """Most bytes of media that a browser loads, for one page and for all pages.
 
-    What is shown again is not loaded again.
+    Repeated media are loaded once.
     """
 
     page: int
@@ -51,7 +60,7 @@ class MediaLoad:
 class TaskEstimate:
     """Estimate of a task: worker's time in seconds, answers, and bytes loaded.
 
-    The answers are None for questions, the load for a task without pictures or sounds.
+    Answers are None for questions, and bytes for a task without pictures or sounds.
     """
 
     content: TaskContent
@@ -103,7 +112,7 @@ class StudyEstimate:
 def estimate(content: StudyContent) -> StudyEstimate:
     """Estimate a study whose files have all been read.
 
-    Raises `InputError` where a picture or sound has changed since.
+    It raises `InputError` where a picture or sound has changed since.
     """
     entry = content.file.entry
     consent = consent_seconds(entry.consent, entry.tasks[0].language)
@@ -148,7 +157,7 @@ def task_seconds(content: TaskContent) -> SecondsRange:
 def media_load(content: TaskContent) -> MediaLoad | None:
     """Return the bytes that a worker's browser loads of a task, or None.
 
-    None without pictures or sounds.
+    The result is None without pictures or sounds.
 
     A worker is given the pairs with the most bytes. Raises `InputError` where a file has changed since it was read.
     """
@@ -222,7 +231,7 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
 def _names_amount(text: str, amount: float) -> bool:
     """Return whether a text names an amount.
 
-    It may be written with a point or a comma, in whole cents or as short as possible.
+    The text may have a point or a comma, in whole cents or as short as possible.
     """
     written = {f"{amount:.2f}", f"{amount:g}"}
     written |= {number.replace(".", ",") for number in written}
@@ -306,7 +315,14 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
     judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
-    if isinstance(entry, JudgingTask) and judged < MIN_CLUSTERS:
+    if isinstance(entry, AssignedPairTask) and entry.adaptive is not None:
+        systems = len(entry.systems)
+        if entry.adaptive.budget < JUDGMENTS_PER_SYSTEM * systems:
+            yield (
+                f"pairs.budget is {entry.adaptive.budget:,} judgments of {pluralise(systems, 'system')}: too few to find the best;"
+                f" write {JUDGMENTS_PER_SYSTEM * systems:,} or more"
+            )
+    elif isinstance(entry, JudgingTask) and judged < MIN_CLUSTERS:
         yield (
             f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {MIN_CLUSTERS}, however many answer; "
             "add topics"

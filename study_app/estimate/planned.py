@@ -109,7 +109,7 @@ def _sizes(task: TaskContent, task_capacity: Capacity | None) -> dict[str, int |
 
 
 def _shown_days(task: TaskContent) -> int | None:
-    """Return the number of days that the pairs of a task show.
+    """Return the number of days that the pairs of a task display.
 
     Where profiles differ, the first counts.
     """

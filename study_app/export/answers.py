@@ -33,7 +33,7 @@ Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table preferences: the newest revision of every answer.
 
-    Complete and incomplete workers are in it.
+    It has complete and incomplete workers.
     """
     left, right, first = aliased(System), aliased(System), aliased(Showing)
     newest = (
@@ -66,6 +66,8 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
             Judgment.late,
             first.name,
             Showing.reveals_silence,
+            Showing.chance,
+            Showing.drawn,
         )
         .select_from(Judgment)
         .join(
@@ -124,7 +126,7 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
-    """Return the duration of every search that was left.
+    """Return the duration of every finished search.
 
     The columns are worker, task, topic and seconds; table searches is this without the task.
     """

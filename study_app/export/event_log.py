@@ -203,7 +203,7 @@ class EventLog:
     def _screens(self, pages: Sequence[int], texts: Sequence[TextItems], table: Int64s) -> PageItems:
         """Return the events and items of pages by a table of texts.
 
-        ``table``: text (-1 for none), begin and end by page and side.
+        The array ``table`` has a text (-1 for none), begin and end by page and side.
         """
         text, begin, end = (table[:, :, column] for column in range(3))
         first = _begins((end - begin).ravel())

@@ -110,7 +110,7 @@ def workers_table(
 ) -> pd.DataFrame:
     """Return table workers: everybody who ever consented.
 
-    A worker who withdrew has no figures any more.
+    A worker who withdrew has no figures.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _figures(
 ) -> tuple[float | None, float | None, bool, str | None]:
     """Return mean search time, consistency, exclusion and its reason.
 
-    Means are over all tasks, None without a search or repeat.
+    Means are over all tasks, or None without a search or repeat.
     """
     reasons = exclusion_reasons(searches=searches, validations=repeats)
     return (
@@ -204,7 +204,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def write_consents(session: Session, study_id: int, folder: Path) -> None:
     """Write the consent texts of exported workers to ``consent/SHA256.txt``.
 
-    Texts are written byte for byte. Without any there is no folder.
+    Texts are written byte for byte; without any there is no folder.
     """
     agreed = select(Worker.consent_sha256).where(takes_part(study_id)).distinct()
     texts = select(ConsentText.sha256, ConsentText.text).where(

@@ -84,7 +84,7 @@ class RawLogs:
 def write_raw(session: Session, study_id: int, folder: Path, moved: MovedTimes | None) -> dict[str, int]:
     """Write the raw tables of answers and served pages, some workers at a time.
 
-    Returns the number of rows by table.
+    It returns the number of rows by table.
     """
     with ExitStack() as files:
         tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name], moved)) for name in _STORED}
@@ -249,5 +249,5 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
 )
 """Selects of the stored rows of raw tables, in order of the pseudonyms.
 
-Of those without logs.
+Raw tables of logs are not among them.
 """

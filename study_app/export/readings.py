@@ -1,6 +1,6 @@
 """Tables reads and stops, from the logs of pair pages.
 
-Worked out some people at a time, so that memory stays bounded.
+They are computed for some people at a time, so that memory stays bounded.
 """
 
 from collections import defaultdict
@@ -178,7 +178,7 @@ def _end_offsets(logs: PairLogs) -> Int64s:
 def stops_rows(logs: PairLogs) -> pd.DataFrame:
     """Return rows of table stops: reading depth per judgment.
 
-    Of each summary or ranked list, over all loads of its page.
+    A row is of one summary or ranked list, over all loads of its page.
 
     Other sides have none: the stops are what the patience of readers, and their persistence in lists, is fitted to.
     """
@@ -237,7 +237,7 @@ def _longest_layout(logs: PairLogs, loads: Sequence[int]) -> str | None:
 def whole_milliseconds(seconds: Floats) -> Floats:
     """Round down to whole milliseconds.
 
-    So dwell times never add up to more than a page's visible time.
+    Dwell times then never add up to more than a page's visible time.
     """
     rounded: Floats = np.trunc(seconds * 1000 + 1e-6) / 1000
     return rounded

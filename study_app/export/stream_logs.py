@@ -63,7 +63,7 @@ class StreamText(TextItems):
     def shown(self, first: int, last: int) -> SideItems:
         """Return the updates ``first`` to ``last``, newest first.
 
-        There are none for ``last`` before ``first``.
+        The list is empty for ``last`` before ``first``.
         """
         newest = len(self.items)
         return SideItems(self, newest - last, max(newest - first + 1, newest - last))
@@ -92,7 +92,7 @@ class ViewRow(NamedTuple):
 class FollowLog:
     """Follow from enrolment to its end, or to now.
 
-    ``visits``: each in order of time, and whether nothing new was left to see at its end.
+    ``visits`` has each visit in order of time, and whether nothing new was left to see at its end.
     """
 
     worker: str

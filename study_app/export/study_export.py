@@ -189,7 +189,7 @@ def study_record(
 ) -> StudyRecord:
     """Return the study.json of a study that ended at ``ended_at``.
 
-    It describes the study as far as its tables know it, and these tables in the folder ``place``.
+    It describes the study as far as its tables know it, and its tables in the folder ``place``.
     """
     started_at = began_at(session, study)
     if not exact_times:
@@ -441,9 +441,9 @@ def _write_logs(
     *,
     now: datetime,
 ) -> dict[str, int]:
-    """Write the wanted tables of logs, some workers at a time, and add up the gaps.
+    """Write the chosen tables of logs, some workers at a time, and add up the gaps.
 
-    Returns the number of rows by table.
+    It returns the number of rows by table.
     """
     study_id, shown = loaded_study.id, {task.kind.page for task in loaded_study.tasks}
     summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)

@@ -63,8 +63,19 @@ class Patience:
 
 @dataclass(kw_only=True)
 class RunRecord:
-    """What a run has kept so far: its answers, and the tokens that the judge says it took, in and out."""
+    """What a run has kept so far.
 
+    Attributes
+    ----------
+    has_answered : bool
+        The judge has answered in an earlier run.
+    answers : list of mapping
+        Lines of this run.
+    tokens : (int, int)
+        What the judge says it took, in and out.
+    """
+
+    has_answered: bool = False
     answers: list[Mapping[str, Any]] = field(default_factory=list)
     tokens: tuple[int, int] = (0, 0)
 
@@ -104,6 +115,8 @@ async def run_judge(
     JudgeError
         If the judge does not work. The last requests, which it did not answer, are then left open.
     """
+    if not ids:
+        return
     silent = list[dict[str, Any]]()
 
     def keep(answer: dict[str, Any]) -> None:
@@ -130,5 +143,9 @@ async def run_judge(
                 keep({**extra, **answer})
                 first, second = answer.get("tokens", (0, 0))
                 record.tokens = record.tokens[0] + first, record.tokens[1] + second
+    if len(silent) >= MOST_IN_VAIN and not (record.answers or record.has_answered):
+        raise JudgeError(
+            f"the judge has answered none of {len(silent):,} requests ({silent[-1]['reason']}); nothing is kept"
+        )
     for answer in silent:
         keep(answer)

@@ -1,6 +1,7 @@
 """Kernels that find activity in the events of many pages; pure.
 
-As those in `study_app.logs.loops` they are plain Python that numba can compile; `loops_for` chooses between both.
+Like those in `study_app.logs.loops` they are plain Python that numba can compile; `loops_for` chooses between
+both.
 """
 
 from collections.abc import Callable
@@ -47,7 +48,7 @@ KEPT, WAITS, ACT, IDLE = 1, 2, 4, 8
 """Flags of an event: activity; waits for an action; action; idle after it."""
 
 
-def viewer_required(events: EventArrays, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
+def mark_activity(events: EventArrays, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
     """Mark the events of pages that are activity, in ``signs``.
 
     Heartbeats wait until the next event shows whether somebody was there.
@@ -152,7 +153,7 @@ class EventKernels(NamedTuple):
     tell_activity: Callable[[Int64s, Int64s, Int64s, Int64s], None]
 
 
-PLAIN = EventKernels(loops.place_in_time, loops.read_pages, viewer_required, tell_activity)
+PLAIN = EventKernels(loops.place_in_time, loops.read_pages, mark_activity, tell_activity)
 WORTH_COMPILING = 400_000
 """Fewest events for which loading the compiled kernels saves time."""
 

@@ -50,7 +50,7 @@ ItemKey: TypeAlias = tuple[str, str]
 class LoggedEvent(NamedTuple):
     """Logged event: number in the page load, kind, clocks in milliseconds, detail.
 
-    ``received_ms``: time of storing, in milliseconds since 1970; None where it is not needed.
+    ``received_ms`` is the time of storing, in milliseconds since 1970, or None where it is not needed.
     """
 
     number: int

@@ -1,6 +1,6 @@
 """Arrays of the events, items shown and items read of many pages; pure.
 
-Few wide arrays, not many narrow ones: compiled loops take time to count the references to each of them.
+Arrays are few and wide, because compiled loops take time to count the references to each.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -64,7 +64,7 @@ class EventArrays(NamedTuple):
 class SideContent(NamedTuple):
     """Items that pages showed, page after page.
 
-    Each text with a second layer stands right after its link.
+    Each text with a second layer follows its link.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ open.
 SHARE, DWELL_MS, SHARE_NOW, LENGTH_NOW, SINCE = range(5)
 """Columns of `ItemReadings.parts`.
 
-Largest share, dwell time, and share, weight and growth now.
+They are the largest share and dwell time, and the current share, weight and growth.
 """
 
 

@@ -298,7 +298,7 @@ def note_seen(item: int, event: int, bounds: Int64s, notes: Int64s, parts: Float
 def being_read(log: Int64s, notes: Int64s, page: PageState) -> int:
     """Return the item being read, -1 for none.
 
-    It is the one on screen first seen last, and of several the furthest.
+    It is the item on screen first seen last, and the furthest of several.
     """
     latest, when = -1, -1
     for index in range(page.state[ON_SCREEN]):

@@ -187,7 +187,7 @@ _BATCH = TypeAdapter(Batch)
 def read_batch(body: bytes) -> Batch:
     """Parse a batch of events.
 
-    Raises `BadBatchError` with the first fault and its place.
+    It raises `BadBatchError` with the first fault and its key path.
     """
     try:
         return _BATCH.validate_json(body)
@@ -200,7 +200,7 @@ def read_batch(body: bytes) -> Batch:
 def events_schema() -> str:
     """Return the JSON Schema of a batch, as JSON.
 
-    It is what docs/events.schema.json and each raw export hold.
+    docs/events.schema.json and each raw export hold it.
     """
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_BATCH.json_schema()}
     return json.dumps(schema, indent=2) + "\n"

@@ -167,7 +167,7 @@ class PageStory:
     def spells(self) -> list[StateInterval]:
         """Return the stretches of different states, from the first event to the last.
 
-        They are in order and without holes.
+        They are in order and without gaps.
         """
         spells: list[StateInterval] = []
         for state, start, end in self._stretches():

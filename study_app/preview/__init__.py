@@ -1,4 +1,4 @@
 """Preview of a study: every page as workers see it, each in its own copy.
 
-In comes a study's content, out goes a WSGI app with a list of all pages. Uses `web` and `simulate`.
+It turns a study's content into a WSGI app with a list of all pages. It uses `web` and `simulate`.
 """

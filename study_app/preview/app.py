@@ -1,6 +1,6 @@
 """Server of a preview: a list of all pages, and every page in its own copy.
 
-Addresses of workers lead to the copy that signed them; `/p/NUMBER/` stands before those that name nobody yet.
+Workers' addresses lead to the copy that signed them; `/p/NUMBER/` precedes those that name no worker yet.
 """
 
 import re
@@ -143,7 +143,7 @@ class Preview:
     def _media(self, sha256: str) -> Response:
         """Serve a picture of the study for all copies.
 
-        Not one that has changed since the preview began.
+        A picture that has changed since the preview began is not served.
         """
         mime = self._copies.media.get(sha256)
         if mime is None:

@@ -51,7 +51,7 @@ NIGHT_SECONDS = 20 * 3_600
 AWAY_SHARE = 0.4
 """Largest time away as a share of a stream's days.
 
-So short streams have a later visit too.
+Short streams then have a second visit too.
 """
 
 DAY_SECONDS = 86_400
@@ -107,7 +107,7 @@ class Walker:
     def walk(self, entrance: str, wanted: Wanted) -> Page:
         """Go from the entrance to the first wanted page.
 
-        Raises `PageError` when there is none.
+        It raises `PageError` when there is none.
         """
         return self.on(self._site.open(entrance), wanted)
 
@@ -210,7 +210,7 @@ class Walker:
 class StudyCopy:
     """Copy of a study: its server, its clock, and a worker's browser.
 
-    ``agent`` is the browser's name for itself.
+    ``agent`` is the user agent of the browser.
     """
 
     app: Flask
@@ -281,7 +281,7 @@ class Copies:
     def media(self) -> Mapping[str, str]:
         """Type of each picture of the study, by hash.
 
-        The copies' databases have none, since there would be many of each.
+        The copies' databases hold no pictures, because each would hold all of them.
         """
         shown = (side.media() for task in self.content.tasks for side in task.sides.values())
         return {media.sha256: media.mime for of_side in shown for media in of_side}
@@ -289,7 +289,7 @@ class Copies:
     def read_media(self, sha256: str) -> bytes:
         """Return a picture's bytes from its file.
 
-        Raises `InputError` where that has changed, StopIteration where there is none.
+        It raises `InputError` where the file has changed, and StopIteration where there is none.
         """
         return next(task.media[sha256] for task in self.content.tasks if sha256 in task.media)()
 
@@ -328,7 +328,7 @@ class Copies:
     def _twin(self, path: Path, clock: SkippingClock) -> Flask:
         """Return a server of another database that shares routes and templates.
 
-        They take long to prepare.
+        Routes and templates take long to prepare.
         """
         database = open_database(_url(path))
         with transaction(database, write=True) as session:

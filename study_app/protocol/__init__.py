@@ -1,4 +1,4 @@
 """Rules of a study, without SQL and clock.
 
-Values in, values out; uses nothing of `study_app`.
+Rules map values to values; the package uses nothing of `study_app`.
 """

@@ -103,7 +103,7 @@ def planned_showings(
 
 
 def least_shown(tallies: Sequence[PairTally], count: int | None, rng: Random) -> list[PairTally]:
-    """Return the ``count`` least shown pairs in random order, all for None.
+    """Return the ``count`` least displayed pairs in random order, or all for None.
 
     Ties are broken at random.
     """
@@ -232,7 +232,7 @@ SHARED = "shared_submission"
 def is_hurried(seconds: Sequence[float]) -> bool | None:
     """Return whether at least `HURRIED_SHARE` of judgments took too little time.
 
-    Too little is below `MIN_DECISION_SECONDS`. Returns None for fewer than `MIN_TIMED` judgments.
+    Too little is below `MIN_DECISION_SECONDS`; the result is None for fewer than `MIN_TIMED` judgments.
     """
     if len(seconds) < MIN_TIMED:
         return None
@@ -242,7 +242,7 @@ def is_hurried(seconds: Sequence[float]) -> bool | None:
 def is_straight(choices: Sequence[str]) -> bool | None:
     """Return whether all judgments are alike, ties aside if enough are for a side.
 
-    Enough are `MIN_STRAIGHT`. Returns None for fewer judgments.
+    Enough are `MIN_STRAIGHT`; the result is None for fewer judgments.
     """
     if len(choices) < MIN_STRAIGHT:
         return None

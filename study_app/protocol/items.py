@@ -55,7 +55,7 @@ class TextStop:
 
 
 def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[Item]:
-    """Yield the text as read.
+    """Yield the blocks in reading order.
 
     ``opened`` are the keys of the links that were opened at some time.
     """

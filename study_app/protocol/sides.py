@@ -18,7 +18,7 @@ from study_app.protocol.items import WITHOUT_SPACES, Item
 WORDS_PER_SECOND = 4.0
 """Silent reading speed of English.
 
-Near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019).
+It is near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019).
 """
 
 CHARS_PER_SECOND = 6.0
@@ -162,7 +162,7 @@ class Block:
         return own + sum(block.seconds(language) for block in self.inside)
 
     def weight(self, language: str) -> float:
-        """Return its words, in Japanese its characters.
+        """Return the number of words, in Japanese of characters.
 
         Media count as the words that are read in their time.
         """
@@ -266,7 +266,7 @@ class Side:
     def digest(self, topic: str) -> str:
         """Return the id of a side of a topic: SHA-256 of all visible content.
 
-        The same in every process.
+        It is the same in every process.
 
         Words, titles, addresses, marks, minutes, time windows and hashes of media are in it; ids and words that stand for a picture
         are not. Two systems that show the same of a topic have one digest.

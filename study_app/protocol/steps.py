@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 class Step:
     """Page of a worker's study.
 
-    ``task``, ``query`` and ``pair`` (or sheet) count from 1 and are 0 where they have no meaning.
+    ``task``, ``query`` and ``pair`` (or sheet) count from 1, or are 0 where they have no meaning.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class SlotState:
 def is_settled(slots: Sequence[SlotState]) -> bool:
     """Return whether a worker's slots of a task need nothing now.
 
-    A stream that is followed runs by itself. The slot taken last is checked first: it is the one at hand.
+    A followed stream needs nothing. The latest slot is checked first, as the likeliest to be open.
     """
     return all(slot.is_done or slot.followed for slot in reversed(slots))
 
@@ -171,7 +171,8 @@ class WorkerState:
     def is_complete(self) -> bool:
         """True if every required answer is stored, even without the last button.
 
-        The last button was pressed, or is all that is left; so also for a worker who withdrew then.
+        The button was pressed, or only the button is missing; a worker who withdrew at that point is complete
+        too.
         """
         return self.completed or current_step(replace(self, withdrawn=False)) == FINISH
 

@@ -60,9 +60,9 @@ class UpdateStream:
         return (update.text for update in self.updates)
 
     def newest_index(self, at: float) -> int:
-        """Return the position of the newest update at ``at`` seconds since 1970.
+        """Return the index of the newest update at a time, or 0 for none.
 
-        0 for none.
+        The time ``at`` is in seconds since 1970.
         """
         return bisect_right(self.updates, at, key=_came_at)
 

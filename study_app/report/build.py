@@ -110,7 +110,7 @@ def write_section(section: Section, folder: str | Path, *, report_style: ReportS
 def build_report(material: ReportInputs) -> Report:
     """Build the texts, tables and figures of a folder, in the order of a paper.
 
-    Nothing is drawn yet.
+    It draws nothing.
     """
     results = list(task_results(material))
     ranked = list(ranking_sections(material.ranking))

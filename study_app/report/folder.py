@@ -101,10 +101,7 @@ class ReportInputs:
 
     @property
     def simulated(self) -> bool:
-        """True if the workers were simulated.
-
-        By study.json, or by the truth in the folder.
-        """
+        """True if the workers were simulated, by study.json or the truth in the folder."""
         return self.truth is not None or (self.study is not None and self.study.simulated)
 
 
@@ -171,7 +168,7 @@ def _scored(tables: Path, study: StudyRecord | None, model: UserModel | None) ->
 def _first_there(beside: Path, recorded: object) -> Path:
     """Return the file in the folder, else the file that the agreement was made from.
 
-    The latter if it still exists, as seen from the folder.
+    The latter counts if it still exists, as seen from the folder.
     """
     used = beside.parent / recorded if isinstance(recorded, str) else beside
     return beside if beside.exists() or not used.exists() else used

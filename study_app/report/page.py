@@ -1,6 +1,6 @@
 """Report page as values: texts, formatted numbers, figures, and the HTML.
 
-A drawing is made only when it is rendered.
+Drawings are made when they are rendered.
 """
 
 import math
@@ -268,7 +268,7 @@ def percent_interval(low: float | None, high: float | None) -> str:
 def points(difference: float | None) -> str:
     """Format percentage points with their sign, as in `+3.6`.
 
-    `0.0` for none, a dash where undefined.
+    Zero is `0.0`, an undefined value a dash.
     """
     if _undefined(difference):
         return DASH
@@ -291,7 +291,7 @@ def p_value(p: float | None) -> str:
 def quantity(value: float | None, digits: int = 3) -> str:
     """Format a number to three significant digits, with thousands separated.
 
-    `∞` for an infinite one, a dash for none.
+    An infinite number is `∞`, a missing one a dash.
     """
     if value is None or math.isnan(value):
         return DASH
@@ -359,7 +359,8 @@ def stretch(
 ) -> str:
     """Format a range of a parameter, as in `from α = 0.50 to 0.60`.
 
-    `at α = 0.50` for one value; `in several places from α = 0.20 to 0.60` where others lie between.
+    One value is `at α = 0.50`; a range with other values between is `in several places from α = 0.20 to
+    0.60`.
 
     Parameters
     ----------

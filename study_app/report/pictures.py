@@ -40,7 +40,7 @@ def with_pictures(
 ) -> pd.DataFrame | None:
     """Replace texts that stand for pictures by `PictureCell` in disagreements.
 
-    Only where the file is still that of the study.
+    It does so only where the file is unchanged since the study.
 
     Parameters
     ----------

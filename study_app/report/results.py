@@ -31,7 +31,7 @@ SOURCES = {
 PLACES = {"study_file": "in the study file", "analysis": "at analysis"}
 """Words for where a comparison was named, by column ``named``.
 
-Others were made by default, or that is unknown.
+Other comparisons were made by default, or their origin is unknown.
 """
 PARTS = {
     "": "",
@@ -44,12 +44,12 @@ Row: TypeAlias = "pd.Series[object]"
 MIN_BAND_QUERIES = 5
 """Fewest queries for a band of a curve.
 
-From fewer, it is narrow wherever these happen to be alike.
+With fewer, a band is narrow wherever these happen to be alike.
 """
 MIN_RANKED_SYSTEMS = 6
 """Fewest systems for a meaningful rank correlation.
 
-Of four, one in 24 orders is equal by chance.
+With four, one order in 24 is equal by chance.
 """
 TOO_FEW = "too few to say"
 
@@ -92,7 +92,7 @@ class TaskResult:
     def topics_counted(self) -> str:
         """Number of queries or topics in words, as in `8 queries`.
 
-        Topics where nobody was asked.
+        Topics are counted where no queries were asked.
         """
         row = self.row(self.main)
         words = ("topic", "topics") if row["family"] in STREAM_FAMILIES else ("query", "queries")
@@ -155,7 +155,7 @@ class TaskResult:
     def of_two(self) -> str:
         """Description of what the ceilings compare: two people, or two votes.
 
-        Votes where it is unknown whose they are.
+        It is votes where the voters are unknown.
         """
         is_known = not pd.isna(self.row(self.main)["workers"])
         return "the votes of two people or more" if is_known else "two votes or more"
@@ -180,7 +180,7 @@ class TaskResult:
     def comparison(self, measure: str, against: str | None = None) -> "Row | None":
         """Return the comparison of a measure with another, or None.
 
-        By default with the main one.
+        The default is the main measure.
 
         Where the study compared the other one with the measure, the signs are turned.
         """

@@ -1,6 +1,6 @@
 r"""Files of the report's tables: CSV for machines, LaTeX for ``\input``.
 
-Both hold what the page shows, rounded as it is there. Full precision stands in the files of `prefcal agree`.
+Both hold the rounded values of the page. The files of `prefcal agree` have full precision.
 """
 
 import re
@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"[+-]?[\d.]+")
 def escaped(text: str) -> str:
     """Escape everything in a text that LaTeX would read as a command.
 
-    Also characters that it would draw together.
+    Characters that it would join are escaped too.
     """
     return re.sub(r"-(?=-)", "-\0", text.replace("\0", "")).translate(_ESCAPES)
 
@@ -56,7 +56,7 @@ def escaped(text: str) -> str:
 def latex_text(table: ReportTable) -> str:
     r"""Return a table for ``\input``, with its note below.
 
-    One too large for the page is scaled down as a whole.
+    A table too large for the page is scaled down as a whole.
     """
     cells = {column: [row[column] for row in table.rows] for column in table.words}
     long = {
@@ -98,7 +98,7 @@ def latex_text(table: ReportTable) -> str:
 def csv_text(table: ReportTable) -> str:
     """Return a table as CSV with plain numbers.
 
-    No thousands separators, no percent signs, nothing for a dash or a missing interval.
+    It has no thousands separators or percent signs; a dash or missing interval is an empty cell.
 
     A column of percentages says so in its header.
     """

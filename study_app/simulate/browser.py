@@ -1,6 +1,7 @@
 """Simulated browser: pages, forms, event logs, and the clocks of a crowd.
 
-A clock stands still until it is advanced, or is the machine's. A log has the events of a page while it is read.
+A clock stands still until it is advanced, or is the machine's. A log has a page's events while the page is
+read.
 """
 
 import hashlib
@@ -139,7 +140,7 @@ class Element:
     def shown(self) -> tuple[Any, ...]:
         """Visible content, comparable with a system's own.
 
-        Of a picture itself, not of the words around it.
+        The content of a picture is the picture itself, without the words around it.
         """
         below = tuple(item.shown for item in self.second or ())
         return (self.key, self.text if self.media is None else self.media, self.at, below)
@@ -185,7 +186,7 @@ class Page:
     def step(self) -> str:
         """Kind of page: consent, choose, search, vote, pair, finish, done, or another.
 
-        Others are the last word of the path.
+        The last word of the path names any other kind.
         """
         words = [word for word in urlsplit(self.url).path.split("/") if word and not word.isdigit()]
         return words[-1] if words else ""
@@ -214,7 +215,7 @@ class Page:
     def marked(self, attribute: str) -> HtmlElement:
         """Return the element that has ``attribute``.
 
-        Raises `PageError` when there is none.
+        It raises `PageError` when there is none.
         """
         nodes = _with(attribute)(self.html)
         if not nodes:
@@ -297,7 +298,7 @@ def _label(box: HtmlElement) -> str:
 def _elements(section: HtmlElement) -> Iterator[Element]:
     """Return the elements of a side in order.
 
-    Of its first layer, each link with its second; of its days; of its list.
+    They are those of its first layer, each link with its second; of its days; or of its list.
     """
     for node in _FIRST_ITEMS(section):
         element = _element(node)
@@ -374,7 +375,7 @@ class Browser:
     def _load_media(self, page: Page, loaded: set[str]) -> None:
         """Load the pictures that no browser of the crowd has yet.
 
-        Raises `PageError` where the bytes do not match the address.
+        It raises `PageError` where the bytes do not match the address.
         """
         for section in _SIDES(page.html):
             for address in {

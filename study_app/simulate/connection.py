@@ -48,7 +48,7 @@ class HttpAnswer(Protocol):
 class Http(Protocol):
     """Methods that a simulated browser calls on a client.
 
-    `httpx.Client` has them, and `Connection`.
+    `httpx.Client` and `Connection` have them.
     """
 
     def get(self, url: str, *, headers: Mapping[str, str], follow_redirects: bool) -> HttpAnswer:

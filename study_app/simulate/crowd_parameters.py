@@ -92,7 +92,7 @@ class Behaviour:
 class Lateness:
     """Decay of an update's use with lateness.
 
-    P(useful) = p0 (floor + (1 - floor) decay^visits_late), 0^0 = 1.
+    P(useful) = p0 (floor + (1 - floor) decay^visits_late), with 0^0 = 1.
     """
 
     decay: float = DEFAULT_LATENESS_DECAY
@@ -147,7 +147,7 @@ class CrowdParameters:
 def read_truth(path: str | Path) -> CrowdParameters:
     """Read a user-model file as the true parameters of a crowd.
 
-    Raises `InputError` when it is none.
+    It raises `InputError` when the file is none.
     """
     model = read_user_model(path)
     true_values = {
@@ -270,7 +270,7 @@ def recovery_sentence(rows: Sequence[Recovery]) -> str:
 def write_demo_truth(path: Path, study: Path, *, seed: int) -> None:
     """Write the demo's true parameters.
 
-    A patience, the collection's P(i|q), a rhythm of visits, and a few bad habits.
+    They are a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits.
     """
     content = read_whole_study(study)
     truth = {

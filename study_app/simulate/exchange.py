@@ -28,7 +28,7 @@ _NO_BODY = {204, 304}
 class RawResponse:
     """Response as received: status, header and body.
 
-    Names in the header are in small letters; repeated ones are joined by commas.
+    Header names are in lower case; repeated ones are joined by commas.
     """
 
     status: int
@@ -39,7 +39,7 @@ class RawResponse:
 class Wire:
     """Connection to one server, opened when needed.
 
-    It is opened with the first request, and again where the server has closed it after an answer.
+    It is opened with the first request, and again where the server closed it after an answer.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _line(incoming: BufferedReader, what: str) -> str:
 def _chunks(incoming: BufferedReader) -> bytes:
     """Return a chunked body.
 
-    Each chunk has its length before it; what follows the last one is dropped.
+    Each chunk has its length before it; the trailer after the last one is dropped.
     """
     chunks: list[bytes] = []
     while True:

@@ -112,7 +112,7 @@ class Follower:
     def visit(self, page: Page, world: StreamTruth) -> Iterator[float]:
         """Read a stream until the session ends or every update is read.
 
-        Afterwards ``self.page`` is the page that follows the form, None if the page was closed.
+        Afterwards ``self.page`` is the page that follows the form, or None if the page was closed.
         """
         address = _stream_address(page)
         event = world.events[text_of(page.marked("data-query"))]
@@ -180,7 +180,7 @@ class Follower:
     ) -> tuple[list[str], float]:
         """Read from the top until the session ends.
 
-        Returns the keys read on this page, and the seconds left.
+        It returns the keys read on this page, and the seconds left.
         """
         read_keys = []
         for update in page.updates():

@@ -1,6 +1,6 @@
 """Reading, judging, voting and form filling of a simulated person.
 
-The randomness is an argument.
+The random generator is an argument.
 
 Preferences follow Davidson's model on the difference of M-measure at the person's patience; reading stops after a
 depth drawn evenly from 0 to that patience, so that the share of people still reading at x characters is the decay
@@ -61,7 +61,7 @@ class Glance:
 def tick_chances(probabilities: Mapping[str, float]) -> dict[str, float]:
     """Return the chance that each intent is ticked: proportional to P(i|q).
 
-    About two ticks a person.
+    Their sum is about two ticks a person.
     """
     breadth = min(MEAN_TICKS, MAX_TICK_CHANCE / max(probabilities.values()))
     return {intent: breadth * p for intent, p in probabilities.items()}
@@ -79,7 +79,7 @@ def choice(rng: np.random.Generator, *, difference: float, total: float, slope: 
     return ("left", "right", "equally_good" if total > middle else "equally_bad")[option]
 
 
-def results_views(
+def read_screens(
     elements: Sequence[Element],
     *,
     opened: Collection[str],
@@ -87,7 +87,7 @@ def results_views(
     words_per_second: float,
     rng: np.random.Generator,
 ) -> Iterator[Glance]:
-    """Return the screens of a summary read to ``depth_chars`` in trailtext order.
+    """Yield the screens of a summary read to ``depth_chars`` in trailtext order.
 
     Depth is in counted characters.
 
@@ -128,7 +128,7 @@ def results_views(
 def list_depth(elements: Sequence[Element], persistence: float, rng: np.random.Generator) -> float:
     """Draw the counted characters read of a ranked list.
 
-    After each entry one reads on with the same chance.
+    After each entry the reader goes on with the same probability.
     """
     entries = rng.geometric(1 - persistence)
     return math.fsum(counted_chars(element.text) for element in elements[:entries])
@@ -199,7 +199,8 @@ class Judge:
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
         """Read a side as deep as the person's parameters say.
 
-        Patience limits it where its topic has intents, persistence in a list; else it is read to its end.
+        Patience limits it where its topic has intents, persistence in a list; any other side is read to its
+        end.
 
         Of links those of one's intent are opened; where a topic has no intents, each source with the same chance.
         """
@@ -214,7 +215,7 @@ class Judge:
             depth = list_depth(elements, world.rbp_p, self._rng)
         else:
             links = [element for element in links if self._rng.random() < SOURCES_OPENED]
-        for view in results_views(
+        for view in read_screens(
             elements,
             opened={link.key for link in links},
             depth_chars=depth,

@@ -99,7 +99,7 @@ class Person:
     def live(self, entrance: str) -> Iterator[float]:
         """Go through the study from the address ``entrance``.
 
-        Yields the seconds until the next act.
+        It yields the seconds until the next action.
         """
         steps: dict[str, Callable[[Page], Iterator[float]]] = {
             "consent": self._consent,

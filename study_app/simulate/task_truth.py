@@ -28,10 +28,7 @@ T = TypeVar("T")
 Words = TypeVar("Words", bound=Hashable)
 
 PREFERENCE_SLOPE = 3.0
-"""Log odds of a pair whose M differs by one standard deviation.
-
-Over all pairs of the study.
-"""
+"""Log odds of a pair whose M differs by one standard deviation over all pairs."""
 
 SAME_WORTH = 1e-9
 """Worths that lie so close are one, computed in another order."""
@@ -62,7 +59,7 @@ class KnownEvent:
     def brought(self, key: str, text: str) -> Nuggets:
         """Return the nuggets in an update.
 
-        Raises `PageError` when no system's stream has this text in its place.
+        It raises `PageError` when no system's stream has this text there.
         """
         if (key, text) not in self.nuggets:
             raise PageError(f"the page shows an update {key} that no system wrote: {text}")
@@ -128,7 +125,7 @@ class Memory:
     def visits_late(self, known_since: float) -> int:
         """Return the number of visits since something was known.
 
-        0 when it became known after this visit began.
+        It is 0 when the nugget became known after this visit began.
         """
         on_time = [number for number, at in enumerate(self.visits) if known_since <= at]
         return len(self.visits) - 1 - on_time[0] if on_time else 0
@@ -182,7 +179,7 @@ class TaskTruth:
     def worth(self, side: SideOnPage) -> float:
         """Return the worth of a side on a page.
 
-        Raises `PageError` when no system made it.
+        It raises `PageError` when no system made it.
         """
         shown = tuple(element.shown for element in side.elements)
         known = self.sides.get(side.content)
@@ -272,9 +269,9 @@ def _world(task: TaskContent, truth: CrowdParameters, path: Path) -> AnyWorld:
 
 
 def _once(task: TaskContent, path: Path, known: Iterable[tuple[Words, T]]) -> Mapping[Words, T]:
-    """Return values by words, of which none may have two values.
+    """Return values by words.
 
-    Raises `InputError`.
+    It raises `InputError` if a word has two values.
     """
     once: dict[Words, T] = {}
     for words, value in known:

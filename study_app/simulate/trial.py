@@ -39,7 +39,7 @@ from study_app.web.serving import NAME
 def serving(app: Flask, *, threads: int = 4, port: int = 0) -> Iterator[str]:
     """Serve ``app`` while the block runs; yield the base address.
 
-    Such as ``http://127.0.0.1:43121``; port 0 is any free one.
+    An address is ``http://127.0.0.1:43121``; port 0 is any free one.
     """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
     server = create_server(app, host="127.0.0.1", port=port, threads=threads)
@@ -133,7 +133,7 @@ def run_trial(
 def _record_crowd(url: str, study: str) -> None:
     """Store that the workers of a study are simulated.
 
-    Also of those whose ids do not show it.
+    It includes those whose ids do not show it.
     """
     database = open_database(url)
     with transaction(database, write=True) as session:
@@ -241,7 +241,7 @@ def entrance(entry: StudyEntry, number: int) -> str:
 def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> bool:
     """Load a study into a database without workers of it.
 
-    Returns whether the database has no workers of other studies either.
+    It returns whether the database is empty of other studies' workers too.
 
     Names are unique in a database, so a second study must not draw those of the first from the same seed.
     """

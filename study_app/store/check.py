@@ -36,7 +36,7 @@ AUDIT_CURE = "somebody changed it by hand; compare it with a backup"
 def check_database(database: Database) -> list[Fault]:
     """Return all faults of a database, [] without any.
 
-    What needs sound files or today's tables is looked at only when they are.
+    Checks that need a sound file or current tables run only when these are.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def check_database(database: Database) -> list[Fault]:
 def broken_audit(connection: Connection) -> list[Fault]:
     """Return a fault for each break in the chain of a study's audit.
 
-    That its last lines were cut off cannot be seen: nothing follows that would hold their hash.
+    A removed last line cannot be detected: no later line holds its hash.
     """
     faults: dict[str, list[str]] = {}
     session = Session(connection)

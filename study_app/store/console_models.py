@@ -46,7 +46,7 @@ class ConsoleSession(Base):
 class AuditEntry(Base):
     """Audit line of a study: person, action and time.
 
-    ``who`` is the key's name as it was then.
+    ``who`` is the key's name at that time.
 
     The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the line before, empty for the
     first, and ``sha256`` is over both and all that the line says. So no line can be changed or taken out without a trace, but the
@@ -108,7 +108,7 @@ class Job(Base):
 
 
 FORGET_RESULTS = "UPDATE job SET folder = NULL"
-"""Statement that a restored backup is without results of its jobs.
+"""Statement that removes the results of jobs from a restored backup.
 
 Their folders are those of the server that the backup was made of.
 """
@@ -117,7 +117,7 @@ Their folders are those of the server that the backup was made of.
 class ResultsView(Base):
     """View of results, or download of votes, at a number of judgments.
 
-    Every later export tells of it.
+    Every later export mentions it.
     """
 
     __tablename__ = "results_look"

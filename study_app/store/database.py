@@ -38,7 +38,7 @@ DAMAGED_CURE = "see what is damaged with prefcal db check, and restore a backup 
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """Connections kept for SQLite and PostgreSQL.
 
-One for every thread of a server; what a database server can spare.
+SQLite has one for every thread of a server, PostgreSQL as many as a server can spare.
 """
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
@@ -50,7 +50,7 @@ METADATA: MetaData = Base.metadata
 class Database:
     """Open database, used through `transaction`.
 
-    ``shared``: the shared writes of this process into a SQLite file.
+    ``shared`` is this process's shared writes into a SQLite file.
     """
 
     engine: Engine
@@ -213,7 +213,7 @@ def is_empty(database: Database) -> bool:
 def shown_address(url: Any) -> str:
     """Return an address for messages: a SQLite file's path, or one without a password.
 
-    Parameters that were added here are left out, too.
+    Parameters added by prefcal are left out too.
     """
     parsed = parsed_address(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
@@ -242,7 +242,7 @@ def database_errors_as_input(database: Database) -> Iterator[None]:
 
 
 def _make_private(_dialect: object, _record: object, arguments: list[Any], _options: object) -> None:
-    """Create a new file that only its owner reads: it will hold platform ids and keys.
+    """Create a new file that only its owner reads: it holds platform ids and keys.
 
     SQLite's other files get the same rights.
     """
@@ -268,7 +268,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
 def without_waiting(database: Database) -> Database:
     """Turn off waiting for the disk in new connections to a SQLite file.
 
-    Only for simulated crowds: one that a power cut ends is simulated again.
+    Only simulated crowds use it: after a power cut they are simulated again.
     """
     if database.is_sqlite:
         event.listen(database.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
@@ -279,7 +279,7 @@ def without_waiting(database: Database) -> Database:
 def _begin_sqlite(dbapi_connection: PoolProxiedConnection) -> None:
     """Begin a transaction, at once as a writer where that is wanted.
 
-    So two writers never wait for each other's read.
+    Two writers then never wait for each other's read.
     """
     raw: Any = dbapi_connection.dbapi_connection
     raw.execute("BEGIN IMMEDIATE" if WRITES in dbapi_connection.info else "BEGIN")
@@ -293,7 +293,7 @@ def _read_again(_connection: object, record: ConnectionPoolEntry) -> None:
 LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20
 """Free bytes for a warning of the doctor, and for closing to new workers.
 
-Workers who have begun can then still end.
+Workers who have begun can then still finish.
 """
 
 
@@ -305,7 +305,7 @@ def free_bytes(folder: Path) -> int:
 def room_left(database: Database) -> int | None:
     """Return the free bytes of the disk of a SQLite file.
 
-    Returns None for a database server, whose disk cannot be seen from here.
+    It returns None for a database server, whose disk is out of sight.
     """
     path = database.engine.url.database
     return free_bytes(Path(path).absolute().parent) if database.is_sqlite and path is not None else None
@@ -314,7 +314,7 @@ def room_left(database: Database) -> int | None:
 def is_nearly_full(database: Database) -> bool:
     """Return whether there is too little disk space for more workers.
 
-    False where the disk space is unknown.
+    It is False where the disk space is unknown.
     """
     room = room_left(database)
     return room is not None and room < FULL_BYTES
@@ -354,7 +354,7 @@ def stored_version(database: Database) -> str | None:
 def cure_of_unknown(version: str | None) -> tuple[str, str] | None:
     """Return ("an older" or "a newer", hint) for an unreadable schema version.
 
-    Returns None for a version that this prefcal can read or upgrade.
+    It returns None for a version that this prefcal can read or upgrade.
     """
     known = known_versions()
     if version is None or version in known:

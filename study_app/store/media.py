@@ -58,7 +58,7 @@ class MediaReader:
 def shown_media(session: Session, task: int | None = None) -> Iterator[tuple[int, str, str, Media]]:
     """Yield row, topic and system of each side with media, and the media.
 
-    Of one task, or of all.
+    The sides are those of one task, or of all.
     """
     sides = (
         select(StoredSummary.id, Topic.name, System.name, StoredSummary.content)

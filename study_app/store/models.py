@@ -30,7 +30,7 @@ HOUR_MS = 3_600_000
 class UtcTime(TypeDecorator[datetime]):
     """Aware UTC time, stored as whole milliseconds since 1970.
 
-    So every database agrees on it.
+    Every database then reads the same time.
     """
 
     impl = BigInteger
@@ -76,7 +76,7 @@ class Setting(Base):
 class LoadedStudy(Base):
     """Loaded study file.
 
-    ``version`` grows whenever a changed one is loaded. While ``paused_at`` is set no new worker is accepted.
+    ``version`` grows with each load of a changed file. While ``paused_at`` is set no new worker is accepted.
     """
 
     __tablename__ = "study"
@@ -115,9 +115,9 @@ class Task(Base):
 
 
 class TaskTable(Base):
-    """Table derived from collection and runs at loading, as Parquet.
+    """Table, such as ``positions``, derived from collection and runs at loading.
 
-    Such as ``positions``.
+    It is stored as Parquet.
     """
 
     __tablename__ = "task_table"
@@ -131,7 +131,7 @@ class TaskTable(Base):
 class Topic(Base):
     """Query, event or interest profile of a task.
 
-    ``detail`` is what a kind of task needs of it besides.
+    ``detail`` is what a kind of task needs besides.
 
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
     ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}; of pairs "shows" besides, what of
@@ -155,7 +155,7 @@ class Topic(Base):
 class Intent(Base):
     """Intent of a query.
 
-    ``probability`` is the collection's P(i|q), None when it has none.
+    ``probability`` is the collection's P(i|q), or None without one.
     """
 
     __tablename__ = "intent"
@@ -344,6 +344,7 @@ class Showing(Base):
     __tablename__ = "showing"
     __table_args__ = (
         UniqueConstraint("slot_id", "position"),
+        CheckConstraint("drawn IN ('uniform', 'adaptive')", name="drawn"),
         CheckConstraint("left_system_id <> right_system_id", name="two_sides"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -355,6 +356,8 @@ class Showing(Base):
     right_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     repeats_id: Mapped[int | None] = mapped_column(ForeignKey("showing.id"))
     reveals_silence: Mapped[bool | None]
+    chance: Mapped[float | None]
+    drawn: Mapped[str | None]
     slot: Mapped[Slot] = relationship(back_populates="showings")
     pair: Mapped[Pair] = relationship()
     judgments: Mapped[list["Judgment"]] = relationship(back_populates="showing", order_by="Judgment.revision")
@@ -401,7 +404,7 @@ class Ballot(Base):
 class PageLoad(Base):
     """One page load that sent events; written with its first batch.
 
-    ``upto``: every event with a number up to this is stored; what is missing above it is a gap.
+    ``upto`` is the number up to which every event is stored; missing numbers above it are gaps.
     """
 
     __tablename__ = "page_load"

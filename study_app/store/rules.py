@@ -1,6 +1,6 @@
 """Consistency rules between rows that the schema cannot hold.
 
-The server keeps them: rows that break one were changed by hand, or by a fault that should be reported.
+The server keeps them: rows that break one were changed by hand, or by a fault to report.
 """
 
 from dataclasses import dataclass

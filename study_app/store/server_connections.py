@@ -1,6 +1,6 @@
 """Settings of a page server's connections to a database server.
 
-Waits are given up soon, and rows are looked up by index.
+They limit waits and look rows up by index.
 """
 
 from time import monotonic

@@ -16,7 +16,7 @@ from study_app.study.platforms import is_simulated_id
 def is_simulated(session: Session, study_id: int) -> bool:
     """Return whether the workers of a study are simulated.
 
-    False where a crowd on somebody else's server had ids that are plain numbers.
+    It is False for a crowd on another server whose ids are plain numbers.
     """
     if session.get(Setting, _setting_name(study_id)) is not None:
         return True

@@ -54,7 +54,7 @@ class CachedTopic:
 class CachedTask:
     """Task with ``entry`` of the study file, and ``systems`` by row in order.
 
-    ``pairs``: the two systems of each pair that is leased by itself (rows); empty where none is.
+    ``pairs`` is the two systems of each pair leased by itself (rows), or empty.
     """
 
     id: int
@@ -73,7 +73,7 @@ class CachedTask:
     def limit(self) -> int | None:
         """Number of slots of a query, an event or a unit; None for no limit.
 
-        That of an event is over all its streams.
+        The limit of an event covers all its streams.
         """
         return self.kind.limit(self.entry)
 
@@ -92,7 +92,7 @@ class CachedTask:
     def following(self) -> FollowedTask:
         """Entry of the study file of a task with streams.
 
-        Raises TypeError for another task.
+        It raises TypeError for another task.
         """
         return expect_entry_type(self.entry, FollowedTask)
 
@@ -109,7 +109,7 @@ class CachedTask:
     def shows_of(self, *topics: CachedTopic) -> frozenset[str]:
         """Return the features of `TaskKind.optional` that pages of some topics have.
 
-        All of them where the topics do not say.
+        It returns all where the topics do not say.
         """
         sides = topics if self.kind.side is not None else ()
         of_topics = (topic.detail.get("shows", self.kind.optional) for topic in sides)
@@ -230,7 +230,7 @@ def _pairs(session: Session, task: Task, entry: TaskEntry) -> Sequence[Pair]:
 def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, Sequence[int]]:
     """Return the units of each topic that are leased one by one.
 
-    A query without iUnits has nothing to rate.
+    A query without iUnits has no units.
     """
     units: dict[int, list[int]] = {topic.id: [] for topic in task.topics}
     if kind_of(entry).unit == "intent":
@@ -354,7 +354,7 @@ def update_rows(session: Session, *rows: WorkerRow | SlotRow, **values: object) 
 def _changing(model: type[Worker | Slot], names: tuple[str, ...]) -> Update:
     """Return the statement that updates columns of one row.
 
-    There are only as many as ways to call `update_rows`.
+    It is cached for each combination of columns that `update_rows` gets.
     """
     changed = update(model).where(model.id == bindparam("row"))
     return changed.values({name: bindparam(f"new_{name}") for name in names})

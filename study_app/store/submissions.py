@@ -14,7 +14,7 @@ from study_app.study.platforms import Platform
 def takes_part(study_id: int) -> ColumnElement[bool]:
     """Return the condition that a worker's rows are exported.
 
-    Consent was given and not taken back.
+    The worker consented and did not withdraw.
     """
     return and_(Worker.study_id == study_id, Worker.consented_at.is_not(None), Worker.withdrawn_at.is_(None))
 
@@ -22,7 +22,7 @@ def takes_part(study_id: int) -> ColumnElement[bool]:
 def submission_of(platform: Platform) -> ColumnElement[str] | None:
     """Return the column of an arrival's submission.
 
-    Returns None where the platform has none.
+    It returns None where the platform has no submissions.
     """
     name = platform.submission_parameter
     return None if name is None else PlatformEntry.parameters[name].as_string()

@@ -1,6 +1,6 @@
 """Tables of tasks, consent texts and platforms.
 
-Beside `study_app.store.models`, whose rules hold here too.
+The rules of `study_app.store.models` hold here too.
 """
 
 from datetime import datetime
@@ -100,7 +100,7 @@ class Reply(Base):
 class CodeShown(Base):
     """Code that was displayed to a worker for the first time.
 
-    ``entry_id``: the arrival it is for, for a code per visit.
+    ``entry_id`` is the arrival of a code per visit.
     """
 
     __tablename__ = "code_shown"
@@ -139,9 +139,10 @@ class PlatformRecord(Base):
 
 
 class StoredStream(Base):
-    """A system's stream of one event, ready to show.
+    """A system's stream of one event, ready for display.
 
-    ``content`` is the JSON of a `study_app.protocol.streams.UpdateStream`. An update's *place* is its number there, from 1.
+    ``content`` is the JSON of a `study_app.protocol.streams.UpdateStream`. An update's *place* is its number
+    there, from 1.
     """
 
     __tablename__ = "stream"
@@ -155,7 +156,7 @@ class StoredStream(Base):
 class Follow(Base):
     """Follow of one system's stream of one event by a worker.
 
-    From enrolment to the end of the stream days.
+    It lasts from enrolment to the end of the stream days.
 
     ``started_at``: this worker's own enrolment, at which the stream begins for them. ``ends_at``: wall time at which
     its days are over.

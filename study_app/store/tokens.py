@@ -154,7 +154,7 @@ class Signer:
     def page(self, token: str) -> PageToken:
         """Return the page of a token; raises `BadTokenError`.
 
-        Tokens that this very server has just signed are not verified again.
+        Tokens that this server has just signed are not verified again.
         """
         served = self._served.get(token)
         if served is not None:
@@ -211,7 +211,7 @@ def _text(signed: str | bytes) -> str:
 def secret_token(length: int) -> str:
     """Return an unguessable name.
 
-    All letters are drawn at once, since each call for randomness is one to the system.
+    It draws all letters at once, since each call for randomness is a system call.
     """
     number = secrets.randbelow(len(LETTERS) ** length)
     letters = []

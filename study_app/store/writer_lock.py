@@ -47,7 +47,7 @@ MAX_BATCH_WRITERS = 64
 def lock_path(database: str, suffix: str) -> str:
     """Return the path of a lock beside a SQLite file, with links resolved.
 
-    So one file has one lock.
+    One file then has one lock.
     """
     return f"{os.path.realpath(database)}{suffix}"
 
@@ -55,7 +55,7 @@ def lock_path(database: str, suffix: str) -> str:
 class FileTurn:
     """Turn to write, taken by one process after the other.
 
-    Threads of one process share it among themselves.
+    The threads of a process share its turn.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class FileTurn:
     def acquire(self) -> None:
         """Wait for the turn.
 
-        Where the lock file cannot be made there is no turn: SQLite will report the fault of the folder.
+        Where the lock file cannot be made there is no turn: SQLite then reports the fault of the folder.
         """
         if sys.platform == "win32":
             return
@@ -150,7 +150,7 @@ def begin_for_writing(connection: Connection) -> None:
 class _Turn:
     """Lock that goes to the longest waiting thread and wakes no other.
 
-    Threads that wake for nothing cost more than the work.
+    Waking threads for nothing costs more than the work.
     """
 
     def __init__(self) -> None:
@@ -186,7 +186,7 @@ class _Turn:
 class _Batch:
     """Open transaction shared by several writers.
 
-    ``ended`` is set when it is on the disk, or when nothing of it is: then ``error`` says why.
+    ``ended`` is set when it is on the disk, or when it failed: then ``error`` says why.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -210,7 +210,7 @@ class _Batch:
     def commit(self) -> None:
         """Commit; raise RuntimeError if the transaction has ended by itself.
 
-        A commit would then do nothing, silently.
+        Such a commit would silently do nothing.
         """
         if not self.is_open:
             raise RuntimeError("the database ended the transaction by itself")
@@ -220,7 +220,7 @@ class _Batch:
 def refuse_half_a_write(session: Session) -> None:
     """Raise RuntimeError if a writer went on after a refused statement.
 
-    Nothing of its work would be stored.
+    None of its work would be stored.
     """
     if not session.is_active:
         raise RuntimeError("a writer went on after the database refused something")
@@ -229,7 +229,7 @@ def refuse_half_a_write(session: Session) -> None:
 def _joining(batch: _Batch) -> Session:
     """Return a session for one writer's work in a batch.
 
-    The first can roll back the whole transaction, and needs no savepoint.
+    The first writer can roll back the whole transaction, and needs no savepoint.
     """
     return Session(
         batch.connection,

@@ -15,12 +15,14 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
     SerializeAsAny,
     StringConstraints,
     ValidationInfo,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
@@ -79,9 +81,9 @@ class TaskWithSearch(TaskEntry):
 
     @property
     def whole_search_seconds(self) -> float:
-        """Seconds of search that the page asks for.
+        """Seconds of search that the page requires.
 
-        A worker who leaves when the button lights is never excluded for a short search.
+        A worker who leaves as soon as the button lights is never excluded for a short search.
         """
         return max(self.search_seconds, self.min_search_seconds)
 
@@ -104,7 +106,7 @@ class JudgingTask(TaskEntry):
 
     @property
     def pairs_file(self) -> str | None:
-        """File of the pairs to judge, None for those of all systems.
+        """File of the pairs to judge, or None for the pairs of all systems.
 
         The path is relative to the study file.
         """
@@ -120,7 +122,7 @@ class JudgingTask(TaskEntry):
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return the most pairs that a worker judges, without repeats.
 
-        ``of_topics``: number of pairs of each topic.
+        ``of_topics`` has the number of pairs of each topic.
         """
 
     @abstractmethod
@@ -128,11 +130,48 @@ class JudgingTask(TaskEntry):
         """Return the number of pairs that a worker judges once more."""
 
 
+class AdaptivePairs(StudyFileModel):
+    """Pairs chosen by the answers so far, to find the best system with few judgments.
+
+    ``budget``: most judgments of the task, repeats not counted. ``uniform_share``: share of the pairs drawn whatever the answers
+    are. ``stop_at``: probability of the best system at which nobody gets another pair; None for never.
+    """
+
+    adaptive: Literal["best"]
+    budget: Count
+    uniform_share: Annotated[float, Field(ge=0.05, le=1)] = 0.25
+    stop_at: Annotated[float, Field(gt=0.5, lt=1)] | None = 0.95
+
+
+def _assigned_pairs(value: Any) -> str | AdaptivePairs:
+    """Read ``pairs`` of a task whose pairs are assigned: all, a file, or keys of `AdaptivePairs`."""
+    if isinstance(value, AdaptivePairs):
+        return value
+    if isinstance(value, Mapping):
+        return AdaptivePairs.model_validate(value)
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise PydanticCustomError(
+        "literal_error", "must be {expected}", {"expected": "all, the name of a file, or a group of keys"}
+    )
+
+
+def _chosen_pairs(value: Any) -> Any:
+    """Refuse `AdaptivePairs` where workers choose a topic and judge its pairs."""
+    if isinstance(value, Mapping):
+        raise PydanticCustomError(
+            "literal_error",
+            "must be {expected}",
+            {"expected": "all, a number or a file in tasks of this kind"},
+        )
+    return value
+
+
 class ChosenTopicTask(JudgingTask):
     """Task of judging the pairs of a topic that the worker chooses."""
 
     queries_per_worker: Count = 1
-    pairs: Literal["all"] | Count | Text = ALL
+    pairs: Annotated[Literal["all"] | Count | Text, BeforeValidator(_chosen_pairs)] = ALL
     validation_pairs: Repeats = 3
 
     @property
@@ -148,7 +187,7 @@ class ChosenTopicTask(JudgingTask):
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return the most pairs that a worker judges, without repeats.
 
-        ``of_topics``: number of pairs of each topic.
+        ``of_topics`` has the number of pairs of each topic.
         """
         return sum(self.pairs_and_repeats(pairs)[0] for pairs in self._most(of_topics))
 
@@ -166,19 +205,32 @@ class AssignedPairTask(JudgingTask):
 
     judgments_per_pair: Count | None = 10
     pairs_per_worker: Count = 10
-    pairs: Literal["all"] | Text = ALL
+    pairs: Annotated[Any, PlainValidator(_assigned_pairs)] = ALL
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_limit(cls, values: Any) -> Any:
+        """Set no limit of a pair where the budget of all pairs is the limit."""
+        if isinstance(values, Mapping) and isinstance(values.get("pairs"), Mapping):
+            return {"judgments_per_pair": None, **values}
+        return values
+
+    @property
+    def adaptive(self) -> AdaptivePairs | None:
+        """How pairs are chosen by the answers so far; None where they are not."""
+        return self.pairs if isinstance(self.pairs, AdaptivePairs) else None
 
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
         """Return the most pairs that a worker judges, without repeats.
 
-        ``of_topics``: number of pairs of each topic.
+        ``of_topics`` has the number of pairs of each topic.
         """
         return min(self.pairs_per_worker, sum(of_topics))
 
     def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return the number of pairs that a worker judges once more.
+        """Return the number of pairs that a worker judges a second time.
 
-        They are among those before the last, with which they come.
+        Repeats come with the last pairs, and are drawn from those before.
         """
         return min(self.validation_pairs, max(0, self.pairs_of_a_worker(of_topics) - 1))
 
@@ -205,7 +257,7 @@ class FollowedTask(TaskEntry):
 class Question(StudyFileModel):
     """Question to workers.
 
-    ``options`` of single and multiple, ``screen_out`` those of them that end the worker's part.
+    ``options`` are those of single and multiple; ``screen_out`` are those that end the worker's part.
     """
 
     id: Name
@@ -275,6 +327,8 @@ class EntryKind:
 
         ``given`` is its value in the study file.
         """
+        if key == "pairs":
+            return AdaptivePairs
         if key == "collection":
             return self.entry.model_fields[key].annotation if self.files is None else self.files(given)  # type: ignore[return-value]
         return self.parts.get(key, self.entry)
@@ -384,7 +438,7 @@ class StudyEntry(StudyFileModel):
     def first_lease(self) -> timedelta:
         """Time for which a slot is held before the first answer.
 
-        It is the search and a while, whatever activity there is.
+        It is the search and a margin, whatever the activity.
         """
         searches = [
             task.whole_search_seconds

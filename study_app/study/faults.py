@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from metrics.errors import FaultLog, closest_name, join_names
 from study_app.study.entries import (
     ALL,
+    AssignedPairTask,
     CheckQuestion,
     Codes,
     Contradiction,
@@ -49,6 +50,10 @@ CURES = {
     "options": "write a list of options",
     "questions": "write a list of questions, each beginning with - id: ...",
     "pairs": "write all, how many pairs a worker judges, or a file with `topic a b` on each line",
+    "adaptive": "write adaptive: best; nothing else is searched for",
+    "budget": "write how many judgments the task may have in all",
+    "uniform_share": "write a share from 0.05 to 1",
+    "stop_at": "write a probability above 0.5 and below 1, or null to use the whole budget",
     "systems": "write NAME: RUN.xml, one line per system, two at least",
     "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
     "tasks": "write a list of tasks, each beginning with - kind: ...",
@@ -162,7 +167,7 @@ def _cures(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> Mapping
 def _shown(value: Any) -> str:
     """Return a value for a message.
 
-    Of a mapping or list only its kind is named, since aliases can make it endless.
+    A mapping or list is named by its type only, since aliases can make it endless.
     """
     if isinstance(value, dict | list):
         return "a group of keys" if isinstance(value, dict) else "a list"
@@ -204,7 +209,7 @@ def note_contradictions(entry: StudyEntry, lines: Mapping[KeyPath, int], log: Fa
     """Add a fault for each rule that a study file of valid schema breaks."""
     contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
     for number, task in enumerate(entry.tasks):
-        of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task)]
+        of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task), *_budget(task)]
         contradictions += [(("tasks", number, *key_path), wrong, cure) for key_path, wrong, cure in of_task]
     for key_path, wrong, cure in contradictions:
         log.add(wrong, line=_line(key_path, lines), cure=cure)
@@ -265,6 +270,15 @@ def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
 def _comparison(task: TaskEntry) -> Iterator[Contradiction]:
     if isinstance(task, JudgingTask) and task.primary is not None and task.primary[0] == task.primary[1]:
         yield ("primary",), "a measure is compared with itself", "name two"
+
+
+def _budget(task: TaskEntry) -> Iterator[Contradiction]:
+    if isinstance(task, AssignedPairTask) and task.adaptive and task.judgments_per_pair is not None:
+        yield (
+            ("judgments_per_pair",),
+            "judgments_per_pair beside adaptive pairs, of which some are judged far more often than others",
+            "leave it out: pairs.budget limits the judgments of the task",
+        )
 
 
 def _check(task: TaskEntry) -> Iterator[Contradiction]:

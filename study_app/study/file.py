@@ -1,6 +1,6 @@
 """Reading of study files, with every fault at its line.
 
-Only the file itself is judged here; `study_app.estimate.content` reads the collections and runs it names.
+Only the file itself is checked here; `study_app.estimate.content` reads the collections and runs it names.
 """
 
 import hashlib
@@ -145,7 +145,7 @@ def _check_depth(source: str) -> None:
 def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:
     """Return the line of each key and list item of a YAML document.
 
-    Raises RecursionError when there are too many.
+    It raises RecursionError when there are too many.
     """
     lines: dict[tuple[str | int, ...], int] = {}
 

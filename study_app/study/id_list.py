@@ -1,6 +1,7 @@
-"""List of the ids that a study lets in, stored as digests.
+"""List of the ids that a study admits, stored as digests.
 
-A study file may name such a list; the database is no second store of ids. A rehearsal (simulate, preview) ignores it.
+A study file may name such a list; the database holds digests only. A rehearsal (simulate, preview) ignores
+it.
 """
 
 import hashlib
@@ -21,9 +22,9 @@ def digest_of(study: str, name: str) -> str:
 
 
 def lets_in(entry: StudyEntry, name: str) -> bool:
-    """Return whether a study lets an id in.
+    """Return whether a study admits an id.
 
-    Everybody is let in where no list was loaded with it.
+    A study without a list admits everybody.
     """
     return not isinstance(entry.ids, tuple) or digest_of(entry.study, name) in entry.ids
 

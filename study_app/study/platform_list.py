@@ -38,7 +38,7 @@ _WORDS = {
 STATES = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
 """Meaning of each state of the platforms: paid, confirmed or open.
 
-Confirmed work was handed in and not paid; open work was not handed in.
+Confirmed work was submitted and not paid; open work was not submitted.
 """
 
 NEEDED = {"id": "ids of the workers", "status": "states of the submissions"}

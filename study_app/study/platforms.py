@@ -1,7 +1,4 @@
-"""Platforms that send workers: parameters, forms of ids, and ways to return.
-
-One table; pure.
-"""
+"""Table of platforms that send workers: parameters, ids, and ways to return."""
 
 import re
 from collections.abc import Mapping
@@ -87,7 +84,7 @@ class Platform:
     def full_text(self) -> str:
         """Catalogue key of the message of a full study.
 
-        On a platform, a worker holds a place that is to be returned.
+        A worker who holds a place on a platform is asked to return it.
         """
         return "full.text" if self.name == "generic" else "full.return_place"
 
@@ -224,7 +221,7 @@ def submit_host(entry: "StudyEntry", parameters: Mapping[str, str]) -> str | Non
 def frame_hosts(entry: "StudyEntry") -> tuple[str, ...]:
     """Return the hosts whose frames may show the study's pages.
 
-    Returns none for a platform that opens them outside of frames.
+    It returns none for a platform that opens them outside of frames.
     """
     platform = PLATFORMS[entry.platform]
     return (*entry.submit_hosts, *platform.frame_hosts) if platform.takes_form else ()

@@ -80,7 +80,7 @@ def number_text(number: float) -> str:
 def _plain(text: str) -> str:
     """Return a text with one kind of line ends, stripped.
 
-    Characters that no database takes are removed.
+    Characters that no database stores are removed.
     """
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
 

@@ -128,7 +128,7 @@ def _claims(keys: str, token: str) -> Mapping[str, Any]:
 def _check_time(claims: Mapping[str, Any], now: datetime) -> None:
     """Raise `InvalidTokenError` if a token is not valid by the server's clock.
 
-    On a rehearsal that clock is not the machine's.
+    In a rehearsal that clock is not the machine's.
     """
     until, since = claims.get("exp"), claims.get("nbf", 0)
     if not isinstance(until, int | float) or not isinstance(since, int | float):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 UNWRITTEN = ("WRITE HERE", "【ここに記入】")
 """Marks of text that only the researcher can write.
 
-A consent with them is refused.
+A consent that contains them is refused.
 """
 
 TO_WRITE = {

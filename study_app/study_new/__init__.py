@@ -1,4 +1,4 @@
 """First study file from a researcher's own collection and runs.
 
-In come paths, out goes study.yaml. Uses `study`, `tasks` and `estimate`.
+It turns paths into study.yaml. It uses `study`, `tasks` and `estimate`.
 """

@@ -16,7 +16,7 @@ ID_LIKE = 0.95
 MIN_ANSWER_TEXTS = 3
 """Fewest files ``id TAB text`` that are taken for questions and answers.
 
-One of questions and two of systems, where no other form tells answers.
+They are one of questions and two of systems, where no other form identifies answers.
 """
 
 Choice = Callable[[RecognisedFile], float]
@@ -40,7 +40,7 @@ class FoundCollection:
 class CollectionSearch:
     """Files of one family during the search.
 
-    ``missing`` has the look of a file for each missing key.
+    ``missing`` describes the file for each missing key.
     """
 
     family: str
@@ -147,7 +147,7 @@ def _named_so(key: str, strangers: Sequence[Path]) -> str:
 def system_names(runs: Sequence[RecognisedFile]) -> dict[str, Path]:
     """Name each system after its run's file.
 
-    In characters that a study file allows, and no two alike.
+    Names are unique and have only characters that a study file allows.
     """
     named: dict[str, Path] = {}
     for run in runs:
@@ -287,7 +287,7 @@ def _images(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Reco
 def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
     """Find questions and their answers.
 
-    JSON lines, or files that look like the questions and are longer.
+    They are JSON lines, or longer files with the ids of the questions.
     """
     search = CollectionSearch("answers", pool)
     runs = search.of("answers")
@@ -298,13 +298,17 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     about = [file for file in texts if _shared(file.ids(0), answered) > ENOUGH]
     questions = min(about, key=_mean_chars, default=None)
     search.take("topics", [] if questions is None else [questions], looks="lines `topic TAB question`")
+    asked = frozenset() if questions is None else questions.ids(0)
+    for key in ("nuggets", "support"):
+        judgments = search.of(f"{key} of answers")
+        search.take(key, judgments, by=lambda file: _shared(file.ids(0), asked), looks=None)
     return search, runs + [file for file in about if file is not questions]
 
 
 def _are_pairs(file: RecognisedFile, systems: Collection[str]) -> bool:
     """Return whether the lines are ``topic a b`` with names of two systems.
 
-    The names are as they will stand in the study file.
+    The names are those of the study file.
     """
     fitting = sum(row[1] in systems and row[2] in systems for row in file.rows if len(row) > 2)
     return fitting > 0 and fitting >= SHARE_THAT_FITS * len(file.rows)

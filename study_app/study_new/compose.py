@@ -1,6 +1,7 @@
 """Text of a first study file, and its safe writing.
 
-The tasks that the collections allow, with the meaning of every key; written whole, checked, over no other file.
+It has the tasks that the collections allow, with the meaning of every key; it is checked, written whole, and
+replaces no other file.
 """
 
 import math
@@ -48,7 +49,7 @@ FILE = "study.yaml"
 SINGLE_PAIRS = 10
 """Queries of a worker where each has one pair and needs no search.
 
-To come for a single pair is not worth a worker's while.
+A visit for a single pair is not worth a worker's while.
 """
 
 
@@ -65,7 +66,7 @@ class PossibleTask:
 class Answers:
     """Researcher's answers; None for values to be chosen or filled in later.
 
-    ``title`` None for one that fits the tasks, the last two None for places to write them.
+    ``title`` is None for one that fits the tasks; the last two are None for blanks to fill in.
     """
 
     study: str
@@ -111,7 +112,7 @@ def comments(kind: TaskKind) -> Mapping[str, str]:
 def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
     """Return every written key of a kind with its default.
 
-    days are not in it where they have none.
+    Kinds without days lack the key days.
     """
     fields = kind.entry.model_fields
     values = {key: fields[key].default for key in comments(kind)}
@@ -216,7 +217,7 @@ def fit_limits(draft: StudyContent, language: str) -> DraftLimits:
 def _limits(task: TaskContent) -> dict[str, float]:
     """Return adjusted limits of a task, by key.
 
-    Those that ask for more than there is, or for less than is worth a worker's coming.
+    A limit is adjusted if it exceeds what there is, or is too small to be worth a worker's coming.
     """
     entry, kind = task.entry, kind_of(task.entry)
     limits: dict[str, float] = {}
@@ -422,7 +423,7 @@ def unused_reason(file: RecognisedFile | Unknown) -> str:
 def study_place(folder: Path) -> Path:
     """Return the path of the study file.
 
-    Raises `InputError` when there is one already.
+    It raises `InputError` when there is one already.
     """
     path = folder / FILE
     if path.exists():
@@ -435,9 +436,9 @@ def study_place(folder: Path) -> Path:
 
 
 def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Path:
-    """Write the study file and the drafts that it names, without any fault.
+    """Write the study file and the drafts that it names, if they have no fault.
 
-    Where there is a fault, nothing is left behind.
+    A fault leaves nothing behind.
 
     Raises
     ------
@@ -478,7 +479,7 @@ def drafts(tasks: Sequence[PossibleTask]) -> list[RecognisedFile]:
 def _written(files: Sequence[RecognisedFile]) -> Iterator[None]:
     """Write drafts over no other file; remove them if a later step fails.
 
-    Raises `InputError` where one cannot be written.
+    It raises `InputError` where one cannot be written.
     """
     made: list[Path] = []
     try:
@@ -501,7 +502,7 @@ def _written(files: Sequence[RecognisedFile]) -> Iterator[None]:
 def _check(text: str, path: Path) -> StudyContent:
     """Check a study file before it is written.
 
-    From a file beside its path, since the files that it names are relative to it.
+    It checks a copy beside the file's path, since the files that it names are relative to it.
     """
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.") as draft:
         draft.write(text.encode())

@@ -1,6 +1,6 @@
 """Folders of pictures without a file that names them.
 
-The file that would name them, if their names are topics, else the reason.
+It drafts the file that names them if their names are topics; otherwise it gives the reason.
 """
 
 import json

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from metrics.errors import InputError, input_fault, join_names, pluralise
+from metrics.readers.answer_judgments import judged_topic, judgment_form
 from metrics.readers.answers import ANSWER, track_answers
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.images import IMAGE
@@ -66,7 +67,7 @@ class RecognisedFile:
 class Unknown:
     """File that no study could use, with the reason.
 
-    What it is instead, or how far it is from what is known.
+    The reason is what it is instead, or how it differs from known forms.
     """
 
     path: Path
@@ -76,7 +77,7 @@ class Unknown:
 def files_in(places: Sequence[Path]) -> list[Path]:
     """Return the files among ``places`` and in their folders, in order.
 
-    Hidden ones and YAML are passed over.
+    Hidden files and YAML are skipped.
     """
     files: dict[Path, None] = {}
     for place in places:
@@ -91,7 +92,7 @@ def files_in(places: Sequence[Path]) -> list[Path]:
 def split_pictures(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Return the pictures among files, by their first bytes, and the others.
 
-    `MAX_FILES` at most.
+    It reads `MAX_FILES` at most.
     """
     pictures = [path for path in paths if _is_picture(path)]
     known = frozenset(pictures)
@@ -165,6 +166,9 @@ def _of_json(path: Path, text: str) -> RecognisedFile | Unknown:
     if text.lstrip().startswith("[") and '"topid"' in text:
         return RecognisedFile(path=path, form="profiles")
     objects = _objects(text)
+    judged = next((form for form in map(judgment_form, objects) if form is not None), None)
+    if judged is not None:
+        return RecognisedFile(path=path, form=f"{judged} of answers", rows=tuple(map(_judged, objects)))
     for form, rows_of in (("images", _images), ("answers", _answers), ("id text", _id_text)):
         rows = tuple(row for plain in objects for row in rows_of(plain))
         if rows:
@@ -196,6 +200,11 @@ def _objects(text: str) -> list[Any]:
     except (ValueError, RecursionError):
         return []
     return whole if isinstance(whole, list) else [whole]
+
+
+def _judged(plain: Any) -> Row:
+    """Return (topic, "") of an object with judgments of an answer."""
+    return (judged_topic(plain) if isinstance(plain, dict) else "", "")
 
 
 def _answers(plain: Any) -> Iterator[Row]:
@@ -256,7 +265,7 @@ def _of_table(path: Path, text: str) -> RecognisedFile | Unknown:
 def _are_winners(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the last of four or five fields is one of the two systems.
 
-    Now the one, now the other.
+    Both systems must win somewhere.
     """
     firsts = {
         row[-1] == row[1] for row in rows if len(row) in {4, 5} and row[1] != row[2] and row[-1] in row[1:3]
@@ -332,6 +341,8 @@ WORDS: Mapping[str, str] = MappingProxyType(
         "profiles": "interest profiles",
         "images": "a system's pictures",
         "answers": "a system's answers",
+        "nuggets of answers": "nuggets assigned to answers",
+        "support of answers": "support of the citations of answers",
         "clusters": "clusters of tweets",
         "updates": "updates of Temporal Summarization",
         "matches": "matches of Temporal Summarization",

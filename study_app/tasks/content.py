@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no page can show and a database may refuse.
+"""Characters that no page can display and a database may refuse.
 
-Control characters but tab and line ends, and halves of characters.
+They are control characters except tab and line ends, and halves of characters.
 """
 SystemPair: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""
@@ -76,9 +76,14 @@ class RankedFiles(StudyFileModel):
 
 
 class AnswerFiles(StudyFileModel):
-    """The questions, relative to the study file; what answers them are the systems."""
+    """The questions, relative to the study file; what answers them are the systems.
+
+    Judgments of the answers, as `prefcal score answers` reads them, are for `prefcal agree`; no worker sees them.
+    """
 
     topics: Text
+    nuggets: Text | None = None
+    support: Text | None = None
 
 
 class ImageFiles(StudyFileModel):
@@ -144,7 +149,7 @@ class TopicContent:
     def chances(self, known: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
         """Return P(i|q) of each intent.
 
-        From the topic, else from the collection, else uniform.
+        They come from the topic, else from the collection, else they are uniform.
         """
         given = None if self.query is None else self.query.probability
         return known.get(self.id) or given or dict.fromkeys(self.intents, 1 / max(1, len(self.intents)))
@@ -195,7 +200,7 @@ class TaskContent:
     def system_pairs(self) -> Mapping[str, tuple[SystemPair, ...]]:
         """Judged system pairs of each topic, in the order of the study file.
 
-        Empty without pairs.
+        It is empty without pairs.
         """
         if self.chosen is not None:
             return self.chosen
@@ -230,7 +235,7 @@ OF_TOPIC_SD = 0.5
 def drawn_worth(content: TaskContent) -> dict[tuple[str, str], float]:
     """Draw the worth of each side for a simulated crowd, by (topic, system).
 
-    For kinds whose contents do not say it.
+    Kinds whose contents do not determine it need it.
 
     The strength of the system + its luck with the topic, both normal and drawn by lot; names alone decide the lot, so that it is the
     same in every simulation of a study. What looks the same is worth the same: as the last of the systems that show it.

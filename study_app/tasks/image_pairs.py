@@ -1,6 +1,6 @@
 """Kind of task `image_pairs`: workers judge pairs of pictures.
 
-Such as screenshots of result pages, generated pictures, or charts.
+Examples are screenshots of result pages, generated pictures, and charts.
 
 A system that has pictures of some topics only is in the pairs of those.
 """

@@ -1,6 +1,6 @@
 """Kind of task `intent_votes`: workers tick the intents that interest them.
 
-Of a query; see two-layered-summaries §4.1.
+The intents are those of a query; see two-layered-summaries §4.1.
 """
 
 from pathlib import Path

@@ -57,7 +57,7 @@ def _intents(content: TaskContent) -> int:
 def _seconds(content: TaskContent) -> SecondsRange:
     """Return the time for a worker's intents.
 
-    From queries with few short iUnits to those with many long ones.
+    It ranges from queries with few short iUnits to those with many long ones.
     """
     entry = expect_entry_type(content.entry, IUnitImportance)
     each = [

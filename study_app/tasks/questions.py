@@ -1,6 +1,6 @@
 """Kind of task `questions`: workers answer the study's own questions.
 
-Before other tasks or after them.
+They come before other tasks or after them.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Kind of task `stream_pairs`: workers judge pairs of push streams.
 
-For an interest profile; see push-notification-metrics, its closing question.
+Pairs are for an interest profile; see the closing question of push-notification-metrics.
 
 The oldest day stands first on a page, and on a day what came first, so that reading down is what living through the days was like.
 A day without pushes is there all the same: the system was quiet. Whether it was silent, with nothing to tell of at all,
@@ -113,7 +113,7 @@ def _read(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent |
 class PushDay:
     """Day of a push stream: name ``YYYYMMDD``, date, timed pushes, and silence.
 
-    The last says whether to tell that it was silent.
+    Silence says whether the page reveals a silent day.
     """
 
     name: str
@@ -170,7 +170,7 @@ def _work(content: TaskContent) -> str:
 def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
     """Return the contingency utility under the people's weights.
 
-    Tan et al., SIGIR 2016, Table 1.
+    The source is Tan et al., SIGIR 2016, Table 1.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def _methods(task: FinishedTask) -> str:
 def _evaluated_days(found: Collected) -> list[int] | None:
     """Return the first and the last day of the evaluation.
 
-    None for events, which have their own.
+    It returns None for events, which have their own.
     """
     if found.family != "pushes":
         return None

@@ -1,6 +1,6 @@
 """Kind of task `summary_pairs`: workers judge pairs of two-layered summaries.
 
-Of the query they care about; see two-layered-summaries §4.2.
+The summaries are for the query they care about; see two-layered-summaries §4.2.
 """
 
 import io
@@ -64,7 +64,7 @@ def _work(content: TaskContent) -> str:
 def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
     """Return M at the people's patience.
 
-    Raises `InputError` where nobody could prefer anything.
+    It raises `InputError` where no pair can be preferred.
     """
     import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
 

@@ -18,14 +18,14 @@ Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
 Unit: TypeAlias = Literal["topic", "pair", "intent", "all"]
 """Thing that a worker holds a place in.
 
-A topic that they choose, a pair or an intent that they get, or simply the task.
+It is a topic that the worker chooses, a pair or an intent that is assigned, or the task.
 """
 
 
 class KindParameters(Protocol):
     """Parameters of a simulated crowd that decide preferences.
 
-    See `study_app.simulate.crowd_parameters`.
+    `study_app.simulate.crowd_parameters` defines them.
     """
 
     @property
@@ -71,7 +71,7 @@ class SideForm:
 class Collected(Protocol):
     """Collection that `prefcal study new` found.
 
-    See `study_app.study_new.collections.FoundCollection`.
+    `study_app.study_new.collections.FoundCollection` is one.
     """
 
     @property
@@ -142,7 +142,7 @@ class FinishedTask:
 class TaskKind(EntryKind):
     """Kind of task.
 
-    Keys of the study file (``entry``, ``criteria``, ``cures``, ``rules``, ...) are described in `EntryKind`.
+    `EntryKind` describes the keys of the study file (``entry``, ``criteria``, ``cures``, ``rules``, ...).
 
     Attributes
     ----------

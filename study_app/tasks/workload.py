@@ -39,10 +39,11 @@ JUDGED_COMMENTS = {
 }
 """Comments of a new study file on keys that several kinds have.
 
-Kato et al. 2016: Two-layered Summaries for Mobile Search: Does the Evaluation Measure Reflect User Preferences?, EVIA 2016.
+The source is Kato et al. 2016: Two-layered Summaries for Mobile Search: Does the Evaluation Measure Reflect
+User Preferences?, EVIA 2016.
 """
 ASSIGNED_CURES = {
-    "pairs": "write all, or a file with `topic a b` on each line",
+    "pairs": "write all, a file with `topic a b` on each line, or {adaptive: best, budget: N}",
     "systems": "write NAME: FILE, one line per system, two at least",
     "collection": "write topics: FILE below it",
 }
@@ -164,7 +165,7 @@ def read_once(seconds: float) -> SecondsRange:
 def of_chosen_topics(each: Sequence[SecondsRange], pair_count: int) -> SecondsRange:
     """Return the time for the topics that a worker chooses.
 
-    From the shortest of them to the longest.
+    It ranges from the shortest topics to the longest.
     """
     pair_count = min(pair_count, len(each))
     choosing = CHOOSING.times(sum(len(each) - done > 1 for done in range(pair_count)))
@@ -195,6 +196,8 @@ class Capacity:
         How many workers fill the task when each does all that they are asked to; None without a limit.
     a_worker : int
         About how many things one worker answers.
+    budget : int or None
+        Most answers of all things together; None where each thing has a limit of its own, or none.
     """
 
     answers: str
@@ -203,12 +206,13 @@ class Capacity:
     each: tuple[int, int] | None
     workers: int | None
     a_worker: int
+    budget: int | None = None
 
 
 def workers_to_fill(places: int, limit: int | None, pair_count: int) -> int | None:
     """Return the fewest workers who fill ``places`` of ``limit`` slots each.
 
-    No worker is twice in one place. Each does ``pair_count`` places, fewer when there are no more.
+    No worker is twice in one place. Each does ``pair_count`` places, or fewer when there are no more.
     """
     if limit is None:
         return None
@@ -243,7 +247,7 @@ def choosing(topics: int, pair_count: int) -> str:
 def chosen_seconds(
     content: TaskContent, entry: ChosenTopicTask, *, before: SecondsRange = NOTHING
 ) -> SecondsRange:
-    """Return the time of a worker with the topics they choose.
+    """Return the time of a worker with chosen topics.
 
     ``before`` is the time before the pairs of each.
     """
@@ -276,7 +280,7 @@ def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange
 def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
     """Return the reading time of each system's side of a topic.
 
-    Only of systems in some pair of it.
+    The systems are those in some pair of it.
     """
     systems = dict.fromkeys(system for couple in content.system_pairs[topic] for system in couple)
     return [content.sides[topic, system].seconds(entry.language) for system in systems]
@@ -300,19 +304,13 @@ def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> SecondsRan
 
 
 def slots_for_judgments(entry: ChosenTopicTask, judgments: int) -> int:
-    """Return the workers of a topic that give each pair a number of judgments.
-
-    On average.
-    """
+    """Return the workers of a topic that give each pair its judgments on average."""
     pairs, _ = entry.pairs_and_repeats(entry.pairs_of_a_topic)
     return math.ceil(judgments * entry.pairs_of_a_topic / pairs)
 
 
 def chosen_capacity(content: TaskContent, entry: ChosenTopicTask, slots: int | None) -> Capacity:
-    """Return the capacity where ``slots`` workers may take a topic.
-
-    None for no limit.
-    """
+    """Return the capacity where ``slots`` workers may take a topic, None for no limit."""
     shares = [entry.pairs_and_repeats(pairs)[0] / pairs for pairs in content.pairs_of_topics]
     each = None if slots is None else (math.floor(slots * min(shares)), math.ceil(slots * max(shares)))
     return Capacity(
@@ -328,6 +326,17 @@ def chosen_capacity(content: TaskContent, entry: ChosenTopicTask, slots: int | N
 def taken_capacity(content: TaskContent, entry: AssignedPairTask) -> Capacity:
     """Return the capacity where workers get one pair after another."""
     pairs = sum(content.pairs_of_topics)
+    if entry.adaptive is not None:
+        a_worker = entry.pairs_of_a_worker(content.pairs_of_topics)
+        return Capacity(
+            answers="judgments of",
+            thing="pair",
+            things=pairs,
+            each=None,
+            budget=entry.adaptive.budget,
+            workers=math.ceil(entry.adaptive.budget / a_worker),
+            a_worker=a_worker,
+        )
     return Capacity(
         answers="judgments of",
         thing="pair",
@@ -358,7 +367,7 @@ def taking(content: TaskContent, entry: AssignedPairTask) -> str:
 def assigned_work(content: TaskContent, topic: str) -> str:
     """Return the numbers of pairs, systems and topics of a task, in words.
 
-    For a task that assigns pairs.
+    The task assigns pairs.
     """
     entry = expect_entry_type(content.entry, AssignedPairTask)
     return (
@@ -369,4 +378,9 @@ def assigned_work(content: TaskContent, topic: str) -> str:
 def chosen_only(protocol: Mapping[str, Any]) -> str:
     """Return a remark for the report if a file named the pairs, or nothing."""
     pairs = protocol.get("pairs", ALL)
+    if isinstance(pairs, Mapping):
+        return (
+            f" (pairs chosen by the answers so far, to find the best system with at most {pairs['budget']:,} judgments; a share of"
+            f" {pairs['uniform_share']:g} of the pairs drawn whatever the answers were)"
+        )
     return ", only pairs that the study file names" if isinstance(pairs, str) and pairs != ALL else ""

@@ -39,7 +39,7 @@ TOO_LARGE = (
 def install_errors(app: Flask) -> None:
     """Answer every failure with a page that says how to go on, or with JSON.
 
-    JSON is for requests of scripts.
+    Requests of scripts get JSON.
     """
     app.register_error_handler(BadTokenError, bad_address)
     app.register_error_handler(UnknownWorkerError, bad_address)
@@ -85,7 +85,7 @@ def unavailable(error: Exception) -> Response:
 def refused_by_database(error: InternalError) -> Response:
     """Answer an error of PostgreSQL, as unavailable if it is read-only for now.
 
-    A standby is read-only, and so is a server that was stopped at a full disk.
+    A standby is read-only, and so is a server that stopped at a full disk.
     """
     is_read_only = getattr(error.orig, "sqlstate", None) == READ_ONLY
     return unavailable(error) if is_read_only else failure(error)

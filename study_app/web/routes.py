@@ -1,6 +1,6 @@
 """OpenAPI 3.1 description of the server's addresses, from its routes and forms.
 
-docs/routes.json is its text. Who serves nothing but pages needs no such thing; it is for tools that send what no browser sends.
+docs/routes.json is its text. It is for tools that send what no browser sends.
 """
 
 import json

@@ -64,9 +64,9 @@ They are the same for every worker.
 MAX_CACHED_UPDATES = 10_000
 """Size of the cache of rendered updates: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
-"""Start of a paragraph of the catalogue that only some studies show.
+"""Start of a paragraph of the catalogue that only some studies display.
 
-``[NAME]`` or ``[not NAME]``.
+It is ``[NAME]`` or ``[not NAME]``.
 """
 LOGGER = logging.getLogger("prefcal.requests")
 
@@ -149,7 +149,7 @@ def render_page(
 ) -> Response:
     """Render a page value.
 
-    On a page of a worker ``tokens`` has ``worker`` and ``page``, and ``part`` is that of `part_of`.
+    On a worker's page ``tokens`` has ``worker`` and ``page``; ``part`` is that of `part_of`.
     """
     t = partial(server().messages.text, page.language)
     html = render_template(f"{template}.html", page=page, t=t, tokens=tokens or {}, part=part)
@@ -174,7 +174,8 @@ def update_html(language: str, update: ShownUpdate) -> Markup:
 def fitting(text: str, shows: Collection[str]) -> list[str]:
     """Return the paragraphs of a text whose condition holds for the pages.
 
-    A paragraph that begins with ``[NAME]`` is for pages that show NAME, one with ``[not NAME]`` for the others.
+    A paragraph that begins with ``[NAME]`` is for pages that display NAME, one with ``[not NAME]`` for the
+    others.
     """
     paragraphs = []
     for paragraph in text.strip().split("\n\n"):
@@ -286,7 +287,8 @@ def reject_nul() -> None:
 def reject_truncated_body() -> None:
     """Refuse an incomplete form before any view stores half an answer as a whole one.
 
-    The HTTP server may take the end of a connection for the end of the form; only the announced length shows the difference.
+    The HTTP server may take the end of a connection for the end of the form; only the announced length shows
+    the difference.
     """
     announced = request.content_length
     if announced is None:

@@ -1,6 +1,6 @@
 """Patience and push weights fitted without each query in turn.
 
-So no query is judged by what it helped to fit.
+No query is then scored by a fit to its own preferences.
 """
 
 from collections.abc import Callable
@@ -96,7 +96,7 @@ def weights_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[st
 def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, float]:
     """Fit T11U's alpha without each topic's preferences.
 
-    Otherwise as `weights_without_each_topic`.
+    `weights_without_each_topic` has the parameters.
     """
     alphas = _without_each_topic(task, cells, fitted_alpha)
     return {topic: float(alpha[0]) for topic, alpha in alphas.items()}
@@ -105,7 +105,7 @@ def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str,
 def fitted_weights(judgments: PushJudgments) -> Floats:
     """Return the fitted weights relative to G_E, (5,), without their errors.
 
-    As `calibration.models.push.weights` fits them; 0 what cannot be told.
+    They are those of `calibration.models.push.weights`; a weight that is not identified is 0.
     """
     weight_fit = fit_identified_weights(
         _without_clusters(judgments, judgments.difference), WEIGHTS, "davidson"
@@ -118,7 +118,7 @@ def fitted_weights(judgments: PushJudgments) -> Floats:
 def fitted_alpha(judgments: PushJudgments) -> Floats:
     """Return the fitted alpha, (1,), without its error.
 
-    As `calibration.models.push.alpha` fits it.
+    It is that of `calibration.models.push.alpha`.
     """
     gain, eventful, silence, silent_pushes, reward = judgments.difference.T
     design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)

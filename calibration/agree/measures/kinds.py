@@ -102,6 +102,19 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
             with_depth=True,
             reads=ranked_measure,
         ),
+        "answer_pairs": PairKind(
+            classes=(
+                *("NuggetsAll", "NuggetsAllStrict", "NuggetsVital", "NuggetsVitalStrict", "NuggetsWeighted"),
+                *("CitationPrecision", "CitationRecall", "Support", "SupportStrict"),
+                *("CitedSentences", "Words"),
+            ),
+            names=frozenset(
+                {"nuggets-all", "nuggets-all-strict", "nuggets-vital", "nuggets-vital-strict"}
+                | {"nuggets-weighted", "citation-precision", "citation-recall"}
+                | {"support", "support-strict", "cited-sentences", "words"}
+            ),
+            module="calibration.agree.measures.answers",
+        ),
     }
 )
 """Measures by kind of task; other kinds have the measures of --scores alone."""

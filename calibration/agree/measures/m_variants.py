@@ -65,7 +65,7 @@ def default_variants(
 ) -> Iterator[ScoredMeasure]:
     """Yield M at the paper's default patience, and its ablations (its Fig. 4).
 
-    Uniform P is left out where it is the given one.
+    Uniform P is left out where the given P is uniform.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def named_variants(
 ) -> Iterator[ScoredMeasure]:
     """Yield the M-measures that a study names, if they can be computed.
 
-    As far as there are positions and probabilities for them.
+    A measure needs positions, and probabilities of its kind.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def fitted_variants(
 ) -> Iterator[ScoredMeasure]:
     """Yield M at a fitted patience, cross-fitted if fitted to these preferences.
 
-    Also as it is.
+    A cross-fitted measure comes beside the plain one.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def sweep(default: float) -> Floats:
 def m_from_given(positions: pd.DataFrame, probability: Probabilities, patience: Floats) -> pd.DataFrame:
     """Return M of every summary with an iUnit, one column a patience.
 
-    Rows are topic, system.
+    Rows are (topic, system).
     """
     return m_from_positions(positions.drop(columns="task", errors="ignore"), probability, patience)
 
@@ -255,7 +255,7 @@ def _m_scores_by_topic(
 def _moved(own: float, estimate: float, patience: Floats) -> Floats:
     """Move a topic's patience by the shift of the common one.
 
-    By the same factor, without decay by the same step in 1/L.
+    It moves by the same factor or, without decay, by the same step in 1/L.
     """
     if math.isfinite(estimate) and np.isfinite(patience).all():
         return np.asarray(own * (patience / estimate))

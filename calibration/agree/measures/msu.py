@@ -1,6 +1,6 @@
 """Measures of updates whose agreement is reported: MSU, ELG, LC and HM.
 
-MSU is under two populations; the others are the track's.
+MSU is scored for two populations; the track defines the other measures.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ REASONABLE = Population(
 )
 """Population of the paper's reasonable setting: 2 minutes every 3 hours.
 
-What Baruah et al. (SIGIR 2015, section 4) call so.
+Baruah et al. (SIGIR 2015, section 4) call it reasonable.
 """
 REASONABLE_LATENESS = 0.5
 TAKEN = (*RANGES, LATENESS)
@@ -117,7 +117,7 @@ class UpdateStreams:
     def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> ScoredMeasure | None:
         """Return MSU of the fitted population, or None without one.
 
-        What the model lacks is the paper's; `missing` names it.
+        Parameters that the model lacks take the paper's values; `missing` names them.
         """
         if len(self.missing(model)) == len(TAKEN):
             return None

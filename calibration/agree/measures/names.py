@@ -1,6 +1,6 @@
 """Names of measures, as tables or the registry print them.
 
-Unknown ones are refused with the nearest known name.
+An unknown name is refused with the nearest known one.
 
 ``M@840``, ``MMeasure(patience=840)`` and ``MMeasure(patience=840, layers='both')`` are one measure, which the tables call
 ``M@840``. What was fitted to the study (``M@preferences``) is a name, yet no measure by itself.
@@ -32,9 +32,9 @@ def resolved(
     kind: str,
     place: str,
 ) -> tuple[NamedComparisons, list[str]]:
-    """Return the comparisons of a study by full names, and notes on missing ones.
+    """Return a study's comparisons by full names, and notes on missing ones.
 
-    What the task's kind has but nothing here scores (no files, no model) is left out with a sentence.
+    A measure that has no scores here (no files, no model) is left out with a sentence.
 
     Raises
     ------
@@ -134,10 +134,7 @@ def is_name(name: str, kind: str) -> bool:
 
 
 def nearest_name(name: str, kind: str) -> str | None:
-    """Return the name of a measure most like another name, or None.
-
-    Of tasks of a kind.
-    """
+    """Return the known measure name of a kind of task most like a name, or None."""
     return closest_name(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
 
 
@@ -150,7 +147,7 @@ def what_is_missing(kind: str) -> str | None:
 def found_measures(names: Sequence[str], variants: Sequence[ScoredMeasure], kind: str) -> dict[str, str]:
     """Return measures by name; unknown names are absent.
 
-    The measure itself, or what the tables call it, or either converted.
+    A text may name the measure itself, its label in the tables, or either one converted.
     """
     known = {one.measure for one in variants}
     candidates = {name: tuple(_forms(name, kind)) for name in names}
@@ -197,7 +194,7 @@ def printed_name(measure: Measure, kind: str) -> str:
 def raise_if_misspelt(name: str, kinds: Collection[str]) -> None:
     """Raise `InputError` for a name in a known notation that is no measure.
 
-    It is in the registry's or ir_measures' notation, yet no measure of these kinds.
+    The notation is the registry's or that of ir_measures.
     """
     kinds = [kind for kind in kinds if kind in KINDS]
     is_outside = _AT_DEPTH.fullmatch(name) and all(KINDS[kind].reads is ranked_measure for kind in kinds)
@@ -268,7 +265,7 @@ def _in_sample(name: str, task: str) -> Fault:
 def _of_registry(text: str, kind: str) -> Measure:
     """Parse a measure in the registry's or ir_measures' notation, and check it.
 
-    Agreement must be computable of it.
+    It must be a measure whose agreement can be computed.
     """
     measures_by_name = KINDS[kind].reads(text)
     able = KINDS[kind].classes
@@ -286,7 +283,7 @@ def _of_registry(text: str, kind: str) -> Measure:
 def _printed(text: str, kind: str) -> Measure | None:
     """Parse a measure as tables print it.
 
-    Name, main parameter, and what an M-measure is without.
+    The text has the name, the main parameter and the ablations of an M-measure.
     """
     more: dict[str, str] = {}
     for key, value, ending in reversed(KINDS[kind].endings):
@@ -307,7 +304,7 @@ def _printed(text: str, kind: str) -> Measure | None:
 def _with_number(cls: type[Measure], numbered: re.Match[str], more: Mapping[str, str]) -> Measure | None:
     """Return a measure with this number as its main parameter, or None.
 
-    It stands behind the name.
+    The number follows the name.
     """
     text = numbered["number"]
     number = int(text) if text.isdecimal() else float(text)

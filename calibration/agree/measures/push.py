@@ -1,6 +1,6 @@
 """Push measures whose agreement is reported: the track's, and fitted utilities.
 
-T11U and the contingency utility are sums over the cells of table push_cells, so they need no files; ELG and nCG do.
+T11U and the contingency utility sum the cells of table push_cells and need no files; ELG and nCG do.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ class PushScores:
     def t11u(self, alpha: Floats) -> Floats:
         """Return alpha G - (1 - alpha) N of every stream.
 
-        (streams,) for one alpha each, (streams, n) for (., n) alphas.
+        The shape is (streams,) for one alpha each, and (streams, n) for (., n) alphas.
         """
         gain, eventful, _, silent, _ = self.signed.T
         pain = eventful + silent
@@ -99,7 +99,7 @@ class PushScores:
     ) -> Floats:
         """Return each stream's value of its topic, (streams, ...).
 
-        A topic that entered no fit has the common one.
+        A topic that entered no fit takes the common value.
         """
         topics = self.cells.index.get_level_values("topic")
         return np.array([values.get(topic, otherwise) for topic in topics])
@@ -140,7 +140,7 @@ def push_measure_scores(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score runs under the track's rules: cells, ELG and nCG.
 
-    The latter with and without reward for silence.
+    ELG and nCG come with and without reward for silence.
     """
     daily: list[PushMeasure] = [
         ELG(silent_days=1),
@@ -173,7 +173,7 @@ def fitted_utility(
 ) -> Iterator[ScoredMeasure]:
     """Yield the contingency utility at fitted weights, cross-fitted if needed.
 
-    Where they were fitted to these preferences.
+    Weights fitted to these preferences are cross-fitted.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def fitted_t11u(
 def _is_plain(measure: Measure, free: Collection[str]) -> bool:
     """Return whether all parameters but some are at their defaults.
 
-    Under these the cells were counted.
+    Cells are counted under these defaults.
     """
     defaults = measure.defaults()
     return all(value == defaults[name] for name, value in measure.parameters().items() if name not in free)
@@ -248,7 +248,7 @@ def _weights(model: UserModel) -> Floats:
 def _moved(own: Floats, estimate: float, model_draws: Floats) -> Floats:
     """Move each topic's alpha by the shift of the common one.
 
-    By the same factor in the odds of pain, alpha = 1 by the same step.
+    It moves by the same factor in the odds of pain; alpha = 1 moves by the same step.
     """
     if 0 < estimate < 1 and ((model_draws > 0) & (model_draws < 1)).all():
         odds = (1 - model_draws) / model_draws / ((1 - estimate) / estimate)

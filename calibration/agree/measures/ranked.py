@@ -1,6 +1,6 @@
 """Scores of ranked lists: time-aware, plain, and with fitted parameters.
 
-The latter are P(c|q) and persistence.
+P(c|q) and persistence can be fitted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ from metrics.topic_ids import TopicNames
 PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
 """Measures of lists without windows, in the notation of ir_measures.
 
-k is the depth that was shown.
+k is the displayed depth.
 """
 Shares = Mapping[str, Mapping[str, float]]
 
@@ -58,7 +58,7 @@ Shares = Mapping[str, Mapping[str, float]]
 def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
     """Return the scores of a task's ranked lists.
 
-    Without its files there is no measure, not even one asked for by name.
+    Without the task's files it scores no measure, not even a named one.
 
     Raises
     ------
@@ -141,7 +141,8 @@ class _Lists:
     def given(self) -> Iterator[ScoredMeasure]:
         """Yield the measures at their defaults.
 
-        With time, then the same without it; those that people know where time is not.
+        Time-aware measures come first, then their forms without time; lists without windows have the
+        well-known measures.
         """
         k = self.depth
         time_aware: list[ListMeasure] = [
@@ -261,7 +262,7 @@ def _variant(
 def _when(collection: RankedCollection, document: str) -> str:
     """Return a document's window as printed behind its title, or an empty text.
 
-    Nothing where no document has one.
+    The text is empty where no document has a window.
     """
     return f" [{collection.windows.get(document, '?')}]" if collection.is_timed else ""
 
@@ -269,7 +270,7 @@ def _when(collection: RankedCollection, document: str) -> str:
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return the titles of each list's documents, best first, with windows if any.
 
-    One without a text was not shown.
+    A document without a text was not displayed.
     """
     collection = _collection(sources)
     documents = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}

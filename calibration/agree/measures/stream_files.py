@@ -52,7 +52,7 @@ class StreamFiles:
     def spans(self) -> dict[str, tuple[float, float]]:
         """Return begin and end of the days of each topic, in seconds.
 
-        Of events without days when the event does.
+        An event without days has the span of the event itself.
         """
         if self.pushes is not None:
             return {

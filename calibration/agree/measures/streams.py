@@ -71,7 +71,7 @@ def _at_fitted_weights(
 ) -> Iterator[ScoredMeasure]:
     """Yield utilities at fitted weights, cross-fitted if needed.
 
-    Those fitted to these preferences are fitted anew without each topic.
+    Weights fitted to these preferences are fitted again without each topic.
     """
     model, drawn = evidence.model, evidence.drawn
     if model is None:
@@ -137,7 +137,7 @@ def _push_scores(
 ) -> PushScores | None:
     """Return cells and daily measures, with cells of the table if there is one.
 
-    They are what weights are fitted to.
+    Cells of the table are those that weights are fitted to.
     """
     cells = _table_cells(task, evidence)
     if files is None:
@@ -232,7 +232,7 @@ def _update_variants(
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return the pushes of each system on the judged days, oldest first, in UTC.
 
-    A push without a text was not shown; where nothing has a text, ids stand for texts.
+    A push without a text was not displayed; where no push has a text, its id is the text.
     """
     files = read_stream_files(sources)
     spans = files.spans()

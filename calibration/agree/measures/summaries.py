@@ -87,7 +87,7 @@ def _at_fitted_patience(
 ) -> Iterator[ScoredMeasure]:
     """Yield M at every fitted patience, cross-fitted if needed.
 
-    One fitted to these preferences is fitted anew without each topic.
+    A patience fitted to these preferences is fitted again without each topic.
     """
     for source in PATIENCE_SOURCES:
         patience = _patience(evidence, source, task.language)
@@ -178,7 +178,7 @@ def _patience(evidence: ScoreSources, source: str, language: str) -> FittedPatie
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return the lines of each summary: its first layer, with second layers.
 
-    Each second layer stands below its link.
+    Each second layer follows its link.
     """
     collection = read_collection_files(
         {kind: source.path for kind, source in sources.collection.items() if kind in COLLECTION_FILES},

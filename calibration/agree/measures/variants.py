@@ -20,7 +20,7 @@ from metrics.topic_ids import STREAM_TOPICS, TopicNames
 CONVERTED_MARK = "(converted)"
 """Suffix of measures whose judgments were made for another kind of collection."""
 
-Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "scores"]
+Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "answers", "scores"]
 Over: TypeAlias = Literal["patience_chars", "alpha", "lateness"]
 
 
@@ -36,7 +36,7 @@ class ParameterOrigin(StrEnum):
 class VariantRole(StrEnum):
     """Reason why a measure is reported.
 
-    A named one is there because the study or the command asks for it.
+    A named measure is one that the study or the command asks for.
     """
 
     DEFAULT = "default"

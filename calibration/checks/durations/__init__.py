@@ -1,4 +1,4 @@
 """Doubts about times away and sessions, one file each.
 
-Data is the `CensoredDurations` that the fit read.
+The data are the `CensoredDurations` that the fit read.
 """

@@ -1,6 +1,6 @@
 """Do those who come often stay longer, or less?
 
-Then sessions alone are off: who comes often has more of them, who never came none.
+If so, session lengths alone are biased: frequent visitors have more sessions, and absent people have none.
 """
 
 from calibration.checks.durations.beside import is_small, listed, numbers_of, numbers_under

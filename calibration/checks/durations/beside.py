@@ -1,6 +1,6 @@
 """Laws of the workers' means beside the log-normal one, for all checks.
 
-And how a law is shown.
+The module also formats them.
 
 A law is listed beside a number where the data do not reject it against the best of them: its likelihood ratio to the best is
 within 3.84, the 5 % point of chi-squared with one degree of freedom (Wilks 1938).
@@ -34,32 +34,29 @@ from metrics.arrays import Floats
 UNEVEN = "times away vary otherwise than the model says"
 """Fact that rhythms, fading interest, drop-outs and other laws all explain.
 
-Days, hours and another law of the means, too.
+Differing days and hours explain it as well.
 """
 REJECTS = 2 * NEARLY
 SHORT_TAIL, TWO_KINDS, HEAVY_TAIL = "short tail", "two kinds", "heavy tail"
 MAX_PIECES, MAX_WORKERS = 200_000, 5000
-"""Largest numbers of pieces and of workers for laws that need a matrix.
+"""Largest numbers of pieces and workers for laws that need a matrix.
 
-A matrix of people and means.
+The matrix is that of people and means.
 """
 TAIL_DF = 5.0
 """Degrees of freedom of errors under a heavy tail.
 
-However many workers: few of them are in it.
+It does not grow with the number of workers, because few of them are in the tail.
 """
 FURTHEST_MEAN = math.log(100.0)
-"""Ratio to the median at which a heavy tail without a mean is cut.
-
-It ends at a hundred times the median.
-"""
+"""Multiple of the median at which a heavy tail without a mean is cut."""
 _NEARLY_ZERO = 1e-4
 
 
 def is_small(exposure: CensoredDurations) -> bool:
     """Return whether all laws can be fitted.
 
-    Not too many rows or people, and nobody missing because they never came.
+    It needs few enough rows and people, and no person missing for never having come.
     """
     few = len(exposure.event) <= MAX_PIECES and exposure.units <= MAX_WORKERS
     return few and exposure.seen_by_seconds is None
@@ -109,7 +106,7 @@ def laws_beside(exposure: CensoredDurations) -> Laws:
 def tail_of_three(totals: WorkerTotals, top: DurationMaximum) -> ExtendedModel:
     """Fit Student's t of log A with 3 degrees of freedom.
 
-    A tail as heavy as people have, of which few people show nothing.
+    No real tail is heavier, and few people cannot rule it out.
     """
     grid = Grid.of(totals)
     near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
@@ -163,7 +160,8 @@ def numbers_of(fit: DurationFit) -> str:
 def generalised_gamma(log_mean: Floats, point: Floats) -> Floats:
     """Return the log density of Stacy's generalised gamma law of A at log means.
 
-    Stacy's law (1962) in Prentice's form (1974) of log A: mu, log sigma, q. It is known up to a constant.
+    Stacy's law (1962) in Prentice's form (1974) of log A has mu, log sigma and q. It is known up to a
+    constant.
 
     q = 0 is log-normal, q = sigma gamma, q = 1 Weibull: a shorter tail than the log-normal one for q > 0.
     """
@@ -177,7 +175,8 @@ def generalised_gamma(log_mean: Floats, point: Floats) -> Floats:
 def two_kinds(log_mean: Floats, point: Floats) -> Floats:
     """Return the log density of a mixture of two normal laws of log A.
 
-    With one sigma: mu of the first, log sigma, log of what the second is further, logit of the first's share.
+    They share sigma; the parameters are mu of the first, log sigma, the log of the distance, and the logit of
+    the first's share.
     """
     mu, log_sigma, log_apart, logit_share = point
     sigma, share = math.exp(log_sigma), float(expit(logit_share))
@@ -189,7 +188,8 @@ def two_kinds(log_mean: Floats, point: Floats) -> Floats:
 def log_t(log_mean: Floats, point: Floats) -> Floats:
     """Return the log density of Student's t of log A.
 
-    Heavier at both ends than the log-normal law: mu, log sigma, log (degrees of freedom - 2).
+    It is heavier than the normal at both ends; its parameters are mu, log sigma and log (degrees of freedom -
+    2).
     """
     mu, log_sigma, log_more = point
     df = 2 + math.exp(log_more)

@@ -26,7 +26,7 @@ _MIN_EVENTS = 5.0
 FEW_DAYS = 7
 """Smallest number of calendar days to compare.
 
-A study of fewer is one draw of days that can hardly be compared.
+Fewer days are too small a sample of days.
 """
 
 
@@ -85,9 +85,9 @@ class Days(NamedTuple):
 
 
 def calendar(exposure: CensoredDurations) -> tuple[Floats, Floats]:
-    """Return begin and end of each interval, in days since the study's midnight.
+    """Return begin and end of each interval, in days since the study's first midnight.
 
-    The midnight before it; empty where that is not known.
+    The arrays are empty where that midnight is unknown.
     """
     if exposure.follow_begun is None or exposure.design == "count":
         return np.array([]), np.array([])
@@ -98,7 +98,7 @@ def calendar(exposure: CensoredDurations) -> tuple[Floats, Floats]:
 def calendar_days(exposure: CensoredDurations) -> range:
     """Return the watched calendar days from the first to the last.
 
-    None where they are not known.
+    It returns None where they are unknown.
     """
     start, stop = calendar(exposure)
     return range(int(start.min()), math.ceil(stop.max())) if len(start) else range(0)
@@ -107,7 +107,7 @@ def calendar_days(exposure: CensoredDurations) -> range:
 def compare_days(exposure: CensoredDurations) -> Days | None:
     """Compare the calendar days of a study, or return None.
 
-    None where they are too few, or their start is not known.
+    The result is None where days are too few or their start is unknown.
     """
     edges = calendar_days(exposure)
     first, count = edges.start, len(edges)

@@ -30,10 +30,7 @@ from metrics.errors import percent
 
 DROP_OUTS = "drop-outs"
 MAX_FOLLOWS = 5000
-"""Largest number of follows for the law, which needs a matrix.
-
-Of follows and means.
-"""
+"""Largest number of follows for a law with a matrix of follows and means."""
 MIN_SHARE = 0.01
 """Smallest share of drop-outs that moves the numbers."""
 
@@ -69,7 +66,8 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
 class _Tails(NamedTuple):
     """Totals up to the last events, and watched time after them.
 
-    n (u,) and T (u,); of each follow its unit, when its last event was, what was watched after it.
+    Units have n and T, (u,); follows have their unit, the time of the last event, and the watched time after
+    it.
     """
 
     events: Floats
@@ -100,7 +98,7 @@ def _tails(exposure: CensoredDurations) -> _Tails:
 def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[ExtendedModel, float] | None:
     """Fit log-normal means with people who leave for good, and their share.
 
-    Of follows that did so by their end.
+    The share is that of follows left by their end.
 
     A follow that was last seen after t and then watched for r adds
     exp(-d t) (exp(-(a + d) r) + d / (a + d) (1 - exp(-(a + d) r))) to a person's likelihood, a = 1 / A.

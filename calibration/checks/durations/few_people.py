@@ -13,7 +13,7 @@ TOO_SMALL = (
 )
 """Bias of S in words, by the smallest number of workers that has it.
 
-Medians of 200 simulated studies of log-normal people, S = M, over a week.
+Values are medians of 200 simulated studies of log-normal people, S = M, over a week.
 """
 
 

@@ -1,6 +1,6 @@
 """Are the rates of coming back gamma, and not the means log-normal?
 
-Both laws have two numbers: neither is a test of the other.
+Both laws have two parameters: neither tests the other.
 """
 
 from calibration.checks.durations.beside import (
@@ -22,7 +22,7 @@ from calibration.models.durations.laws import GAMMA
 def check_gamma_rates(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Compare gamma rates with log-normal means, if the data leave them open.
 
-    A law of as many numbers, that is no test.
+    The law has as many parameters, so the comparison is no test.
     """
     if not is_small(exposure) or fit.law == "gamma":
         return None
@@ -42,7 +42,7 @@ def check_gamma_rates(fit: DurationFit, exposure: CensoredDurations) -> Finding 
 def check_log_normal_means(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Compare the paper's log-normal means with chosen gamma rates.
 
-    They were published on purpose.
+    The log-normal law is the published one.
     """
     gain = 2 * (fit.top.top.loglik - (fit.loglik or 0.0))
     if fit.law != "gamma" or gain < -REJECTS:

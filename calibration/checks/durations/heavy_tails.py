@@ -28,7 +28,7 @@ FEW_WORKERS = 60
 CLEARLY_WORSE = 5.41
 """Likelihood ratio above which few workers reject a heavy tail.
 
-The 1 % point of half a chi-squared.
+It is the 1 % point of half a chi-squared.
 """
 
 

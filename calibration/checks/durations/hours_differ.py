@@ -1,6 +1,6 @@
 """Do people come more at some hours of the day than at others?
 
-A wave of a day, with the correction that `days_differ` has.
+The alternative is a wave of one day, corrected as in `days_differ`.
 """
 
 import math
@@ -21,7 +21,8 @@ from metrics.arrays import Floats
 class Hours(NamedTuple):
     """Comparison of hours of the day.
 
-    p, how many times as often people come at the busiest hour as on average, half the corrected statistic less its mean.
+    It has p, the busiest hour's rate over the average rate, and half of the corrected statistic less its
+    mean.
     """
 
     p_value: float

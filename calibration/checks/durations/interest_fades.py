@@ -51,7 +51,7 @@ def check_interest_fades(fit: DurationFit, exposure: CensoredDurations) -> Findi
 class Fade(NamedTuple):
     """Fitted fading of interest, with M on the first and the last day.
 
-    exp(-slope) a day; the log-likelihood.
+    The rate falls to exp(-slope) a day; the log-likelihood is the fit's.
     """
 
     slope: float
@@ -63,7 +63,7 @@ class Fade(NamedTuple):
 def fade(exposure: CensoredDurations, top: DurationMaximum) -> Fade | None:
     """Fit a rate that changes exponentially since the follow began, or return None.
 
-    None where it cannot be fitted.
+    The result is None where the rate cannot be fitted.
 
     l(b) = l_plain(n, SUM INT exp(-b t) dt) - b SUM t_events, t in days.
     """

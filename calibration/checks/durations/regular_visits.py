@@ -74,7 +74,7 @@ def _sentence(exposure: CensoredDurations, *, is_regular: bool) -> str:
 def greenwood_z(exposure: CensoredDurations) -> float | None:
     """Return Greenwood's z over workers, or None without enough spacings.
 
-    None where many of a given number of intervals were cut, or nobody has two spacings.
+    It is None where many of a given number of intervals were cut, or no worker has two spacings.
     """
     if many_cut(exposure):
         return None
@@ -127,7 +127,7 @@ class _Pieces(NamedTuple):
 def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedModel | None:
     """Fit Weibull intervals with log-normal scales, or return None.
 
-    None where they have no maximum.
+    It returns None where they have no maximum.
 
     P(X > x | B) = exp(-x^k / B), log B normal: the compound likelihood of (n, sum x^k), with a Jacobian,
 

@@ -43,7 +43,7 @@ def check_session_trend(fit: DurationFit, exposure: CensoredDurations) -> Findin
 def session_trend(exposure: CensoredDurations) -> tuple[float, float] | None:
     """Return the trend of log mean sessions per day and its p, or None.
 
-    To first order; None with too few workers.
+    The trend is of first order; it is None with too few workers.
     """
     unit, size, seconds = exposure.unit, exposure.units, exposure.seconds
     day = exposure.start / exposure.day_seconds

@@ -1,6 +1,7 @@
 """Is nobody away as long as a log-normal law of the workers' means says?
 
-Generalised gamma means with q > 0 end sooner; q = 0, the log-normal law, is the edge, so the likelihood ratio has half a chi-squared.
+Generalised gamma means with q > 0 end sooner; q = 0, the log-normal law, is the edge, so the likelihood ratio
+has half a chi-squared.
 """
 
 from calibration.checks.durations.beside import (

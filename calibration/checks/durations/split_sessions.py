@@ -23,16 +23,16 @@ from metrics.arrays import Bools, Floats
 SHORTEST, LONGEST = 120.0, 900.0
 """Bounds of a break in seconds, between a visit's silence and a time away.
 
-A shorter one is within a visit, a longer one a time away.
+A shorter silence lies within a visit; a longer one is a time away.
 """
 MIN_SHARE = 0.05
 """Smallest share of sessions followed by a break that moves the numbers."""
 
 
 def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Test whether too many sessions are followed by another within minutes.
+    """Test whether too many sessions follow another within minutes, and join them.
 
-    More than by chance; and join them.
+    Too many means more than by chance.
     """
     if exposure.design == "window":
         return None
@@ -63,7 +63,7 @@ def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Findi
 def join(exposure: CensoredDurations, is_break: Bools) -> CensoredDurations:
     """Join sessions across breaks.
 
-    What comes between is part of neither.
+    The breaks count neither as session nor as time away.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def join(exposure: CensoredDurations, is_break: Bools) -> CensoredDurations:
 def _gaps(exposure: CensoredDurations) -> tuple[Floats, Bools]:
     """Return the time from each session to the next, and whether there is one.
 
-    To the next of its follow, or to the end of the follow.
+    The next session is of the same follow; without one the follow's end counts.
     """
     follow, last = exposure.follow, np.diff(exposure.follow, append=-1) != 0
     until = np.where(last, exposure.follow_seconds[follow], np.append(exposure.start[1:], 0.0))

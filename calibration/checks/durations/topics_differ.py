@@ -37,7 +37,7 @@ class Excess(NamedTuple):
 def topics_apart(exposure: CensoredDurations) -> Excess | None:
     """Return Pearson's statistic of events over topics, or None without topics.
 
-    Of how a worker's events spread over topics, summed over workers.
+    It measures how a worker's events spread over topics, summed over workers.
 
     Given n, they are multinomial with shares T_f / T: mean F - 1, variance 2 (F - 1) + (sum 1 / p - F^2 - 2 F + 2) / n.
     """

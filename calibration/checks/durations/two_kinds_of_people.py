@@ -1,6 +1,6 @@
 """Are there two kinds of people, some who come often and some who seldom come?
 
-Such as many times a day and once a week.
+An example is many times a day and once a week.
 
 A mixture of two log-normal laws has two numbers more. Its likelihood ratio is irregular (McLachlan and Peel 2000); chi-squared with two
 degrees of freedom has its 1 % point, 9.2, where one right study in a hundred has it.

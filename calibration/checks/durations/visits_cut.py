@@ -66,10 +66,7 @@ def check_without_length(fit: DurationFit, exposure: CensoredDurations) -> Findi
 
 
 def check_exhausted(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Report the number of sessions ended by the material.
-
-    Nothing was left to read.
-    """
+    """Report the number of sessions that ended because nothing was left to read."""
     read = exposure.read
     if not read.exhausted:
         return None

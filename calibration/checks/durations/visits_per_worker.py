@@ -1,6 +1,6 @@
 """How often do workers come back, and how often under the fitted model?
 
-It is what MSU takes from the fit.
+MSU takes this rate from the fit.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ SIMULATED_WORKERS = 1_000_000
 def check_visits_per_worker(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Compare the observed and the simulated number of visits per worker.
 
-    It is no test, since the laws of the means have theirs.
+    It is no test, because the laws of the means have their own tests.
     """
     if exposure.design == "count":
         return None

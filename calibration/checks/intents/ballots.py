@@ -1,7 +1,4 @@
-"""Ballots of a collection, shared by the checks of intents.
-
-And who may have filled them in.
-"""
+"""Ballots of a collection, and classes of people, shared by the checks of intents."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -39,7 +36,7 @@ def _ballots(
 def largest_change(fewer: pd.DataFrame, more: pd.DataFrame) -> str:
     """Return a clause on the largest change of a probability between two counts.
 
-    `intent I of T, 0.5 instead of 0.4`.
+    For example: `intent I of T, 0.5 instead of 0.4`.
     """
     both = fewer.merge(more, on=["topic", "intent"], suffixes=("", "_all"))
     code = pd.factorize(both["topic"])[0]

@@ -39,7 +39,7 @@ _NODES = 21
 class TickingClass(NamedTuple):
     """People who tick every intent with the same chance.
 
-    ``ratio``: likelihood ratio against the best law without them.
+    ``ratio`` is the likelihood ratio against the best law without them.
     """
 
     kind: CarelessClass
@@ -123,7 +123,7 @@ def breadth(data: IntentBallots) -> Breadth:
 def _class(data: IntentBallots, chance: float) -> CarelessClass:
     """Find people who tick every intent with this chance.
 
-    At the likeliest spread of the others; nobody where s = 0 already shows none.
+    The others have their likeliest spread; where s = 0 already shows none, the class is empty.
     """
     careless, number = np.zeros(len(data.voters)), np.zeros((2, len(data.voters)))
     for voters, ticked in ballots_of(data):
@@ -144,7 +144,7 @@ def _class(data: IntentBallots, chance: float) -> CarelessClass:
 def _climbed(data: IntentBallots, careless: Floats, weight: Floats) -> CarelessClass:
     """Climb to the likeliest class among people of one breadth.
 
-    ``weight``: (w,) with which people count in the rates at first.
+    ``weight``, (w,), is each person's initial weight in the rates.
     """
     for _ in range(_ROUNDS):
         kind = careless_class(_logliks(data, 0.0, weight), careless)
@@ -155,7 +155,7 @@ def _climbed(data: IntentBallots, careless: Floats, weight: Floats) -> CarelessC
 def _logliks(data: IntentBallots, spread: float, counted: Floats) -> Floats:
     """Compute the log-likelihood of each voter's ticks at s = ``spread``, (w,).
 
-    ``counted``: (w,) weights with which voters count in the rates.
+    ``counted``, (w,), is each voter's weight in the rates.
     """
     a, b = data.prior.typical
     x, weight = roots_hermitenorm(_NODES)

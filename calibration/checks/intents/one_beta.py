@@ -20,9 +20,9 @@ STUDIES = 299
 
 
 def check_one_beta(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Test whether the rates of the collection come from one Beta law.
+    """Test whether the rates of the collection are from one Beta law.
 
-    Against simulated votes.
+    The law of the statistic comes from simulated votes.
     """
     if len(fit.votes) < MIN_INTENTS:
         return None

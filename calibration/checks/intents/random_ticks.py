@@ -105,7 +105,7 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
 def random_tickers(data: IntentBallots) -> tuple[float, CarelessClass | None]:
     """Return p of no random tickers, and their class, or None.
 
-    None where they are no minority, or people are too few.
+    The result is None where they are no minority, or people are too few.
     """
     logliks = partial(_logliks, ballots_of(data), prior=data.prior.typical)
     if len(data.voters) < MIN_PEOPLE:

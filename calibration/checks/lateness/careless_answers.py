@@ -1,6 +1,6 @@
 """Do some people answer alike, however late the update is?
 
-As if they did not look.
+Such answers look as if they did not read the question.
 """
 
 from calibration.checks.finding import REJECTED, Finding, other_laws

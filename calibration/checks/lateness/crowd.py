@@ -1,6 +1,6 @@
 """Likelihood of answers about lateness of workers who differ in p0.
 
-Under the law of lateness and under laws with one number more.
+It covers the law of lateness and laws with one parameter more.
 
 Workers differ in p0 (logit p0_u normal), and everything here allows for it, because it does no harm to L. Beside that law stand three,
 each with one number more: a floor, p0_u (f + (1 - f) L^lambda); careless people, a share of whom answers whatever is asked, each with a
@@ -76,7 +76,7 @@ def thinned(counts: LatenessCounts) -> LatenessCounts:
 def plain_crowd(counts: LatenessCounts) -> CrowdAtTop:
     """Maximise the likelihood of workers who differ in p0 alone.
 
-    It is done once for all checks of one fit.
+    All checks of a fit share it.
     """
     decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
     some, start = thinned(counts), np.array([logit(p0), np.log(0.5), logit(decay)])
@@ -91,9 +91,9 @@ def crowd_with(law: Law, counts: LatenessCounts) -> CrowdAtTop:
 
 
 def crowd_with_careless(counts: LatenessCounts) -> tuple[CrowdAtTop, CarelessClass]:
-    """Maximise the likelihood with a share of careless people.
+    """Maximise the likelihood with a share of careless people, and return them too.
 
-    They answer whatever is asked; return also who they are, of all workers.
+    Careless people answer whatever the question is; the mask covers all workers.
     """
     some = thinned(counts)
     careless = _careless(some)
@@ -104,7 +104,7 @@ def crowd_with_careless(counts: LatenessCounts) -> tuple[CrowdAtTop, CarelessCla
 def edge_ratio(more: CrowdAtTop, counts: LatenessCounts, effect: float = 1.0) -> tuple[float, float]:
     """Return the likelihood ratio of a number on an edge, scaled, and its p.
 
-    Divided by a design effect.
+    It is divided by a design effect.
     """
     ratio = max(0.0, 2 * (more.loglik - plain_crowd(counts).loglik)) / max(1.0, effect)
     return ratio, edge_p(ratio)
@@ -113,7 +113,7 @@ def edge_ratio(more: CrowdAtTop, counts: LatenessCounts, effect: float = 1.0) ->
 def mean_decay(point: Floats) -> float:
     """Return the mean of the workers' own L, under the law of own decays.
 
-    At its maximum.
+    The law is at its maximum.
     """
     x, log_weight = _nodes(_DECAY_NODES)
     return float(np.exp(log_weight) @ expit(point[2] + np.exp(point[3]) * x))
@@ -131,9 +131,9 @@ def _top(height: Callable[[Floats], _Height], start: Floats, more: list[tuple[fl
 
 
 def _careless(counts: LatenessCounts) -> Floats:
-    """Return log-likelihoods of answers with an own chance uniform on [0, 1], (w,).
+    """Return log-likelihoods of answers with an own chance of yes, (w,).
 
-    A chance of yes of one's own.
+    That chance is uniform on [0, 1].
     """
     yes, no = counts.useful.sum(axis=1), (counts.asked - counts.useful).sum(axis=1)
     return np.asarray(betaln(yes + 1, no + 1))
@@ -144,7 +144,7 @@ def _height(
 ) -> _Height:
     """Return log-likelihood and slope at a point, by Fisher's identity.
 
-    (logit p0, log sd, logit L, one number more).
+    The point is (logit p0, log sd, logit L, one number more).
     """
     p, slopes, log_weight = _people(point, counts.level, law)
     terms = _terms(counts, p, log_weight)
@@ -170,7 +170,7 @@ def _by_worker(point: Floats, counts: LatenessCounts) -> Floats:
 def _terms(counts: LatenessCounts, p: Floats, log_weight: Floats) -> Floats:
     """Return the log terms of each kind of people in each worker's likelihood, (w, m).
 
-    Of each kind times the likelihood of each worker's answers as one of them.
+    A term is the share of a kind times the likelihood of the worker's answers under it.
     """
     return np.asarray(
         counts.useful @ np.log(p).T + (counts.asked - counts.useful) @ np.log1p(-p).T + log_weight
@@ -180,7 +180,7 @@ def _terms(counts: LatenessCounts, p: Floats, log_weight: Floats) -> Floats:
 def _people(point: Floats, level: Floats, law: Law | None) -> tuple[Floats, Floats, Floats]:
     """Return m kinds of people: chances of a yes, their slopes, and log shares.
 
-    (m, k), slopes of the logs (q, m, k), how many they are (log, m).
+    Shapes are (m, k), (q, m, k) for slopes of the logs, and (m,) for log shares.
     """
     x, log_share = _nodes(_P0_NODES)
     z, log_share_of_decay = _nodes(_DECAY_NODES if law == "own decay" else 1)

@@ -1,6 +1,6 @@
 """Does use stop falling, with some updates useful however late they come?
 
-p(lambda) = p0 (f + (1 - f) L^lambda).
+The law is p(lambda) = p0 (f + (1 - f) L^lambda).
 
 For each floor f the likelihood has its maximum in (log L, logit p0), found by Fisher's scoring for many floors at once. How far the
 likelihood then lies below its top, in units of a chi-squared and divided by the design effect of f, says which floors the answers
@@ -29,7 +29,7 @@ from metrics.errors import percent
 def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     """Compare a decay that levels off with one to 0, or return None.
 
-    None where lateness has too few levels to tell.
+    The result is None where lateness has too few levels to distinguish them.
     """
     if not is_inside(counts) or len(counts.level) < 3:
         return None
@@ -75,7 +75,7 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
 MAX_DOUBTED_FLOOR = 0.6
 """Largest floor that an interval of L allows for where none was found.
 
-With a larger one lateness hardly matters.
+Lateness hardly matters with a larger floor.
 """
 _DOUBTED = np.linspace(0, MAX_DOUBTED_FLOOR, 16)
 _LARGEST = 0.95
@@ -129,10 +129,7 @@ class FloorProfile:
         return float(np.where(self.drop <= reach**2, self.log_decay - room * self.error, np.inf).min())
 
     def decays(self, reach: float) -> tuple[float, float]:
-        """Return the smallest and the largest L within a drop of ``reach``^2.
-
-        Of the likelihood.
-        """
+        """Return the smallest and largest L within a likelihood drop of ``reach``^2."""
         room = np.sqrt(np.maximum(reach**2 - self.drop, 0.0))
         high = np.where(self.drop <= reach**2, self.log_decay + room * self.error, -np.inf).max()
         return float(np.exp(self.least_log_decay(reach))), float(min(1.0, np.exp(high)))
@@ -157,7 +154,7 @@ def fit_floor(counts: LatenessCounts) -> FlooredDecay:
 def floor_design_effect(curve: FlooredDecay, counts: LatenessCounts) -> float:
     """Return the design effect of f over workers and nuggets, at least 1.
 
-    How many times larger the variance is because they differ.
+    It is the ratio of the variance with their differences to that without.
     """
     floor = max(curve.floor, 0.01)
     information = scores_and_information(curve.decay, curve.p0, counts, floor)[1].sum(axis=0)
@@ -190,9 +187,9 @@ def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts)
 
 
 def _given(floor: Floats, counts: LatenessCounts) -> tuple[Floats, Floats]:
-    """Return (log L, logit p0) at each of m floors, (m, 2), and the likelihoods, (m,).
+    """Return (log L, logit p0) at m floors, (m, 2), and the likelihoods, (m,).
 
-    Of highest likelihood.
+    They are the likeliest at that floor.
     """
     asked, useful = counts.total_asked, counts.total_useful
     room = (1 - floor)[:, None]

@@ -103,7 +103,7 @@ class _Curve(NamedTuple):
 def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
     """Return the group of each level, (k,), from 0.
 
-    Neighbours with few expected answers share one.
+    Neighbours with few expected answers share a group.
     """
     p = curve.chances(counts)
     group = np.zeros(len(p), dtype=np.intp)

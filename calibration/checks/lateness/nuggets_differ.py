@@ -1,6 +1,6 @@
 """Do nuggets differ in how often they are of use?
 
-Whoever is asked and however late they come.
+The test conditions on the person and the lateness.
 
 With r_uj the sum of (y - p) / (1 - p) over the answers y of worker u on nugget j, p the share of useful updates at their lateness
 (what a nugget's own p0 moves, per unit), and workers independent of each other,
@@ -38,7 +38,7 @@ def check_nuggets(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
 def nugget_test(counts: LatenessCounts) -> float | None:
     """Return p of the hypothesis that nuggets are alike, or None.
 
-    None where no nugget was asked of two workers, or all answers agree.
+    It is None where no nugget was asked of two workers, or all answers agree.
     """
     counts = thinned(counts)
     cells, way = counts.cells, counts.shared_ways.get("nugget")

@@ -45,7 +45,7 @@ class AnswersByChance(NamedTuple):
 def answers_by_chance(pairs: JudgedSummaries, optimum: ProfileMaximum) -> AnswersByChance | None:
     """Find people who answer by chance, or return None.
 
-    None without judges' names, or without a decay.
+    The result is None without judges' names or without a decay.
     """
     judgments = pairs.judgments
     if optimum.kappa == 0 or judgments is None or len(judgments.people) < 2:
@@ -57,10 +57,7 @@ def answers_by_chance(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Answer
 
 
 def judges_in_earnest(pairs: JudgedSummaries, optimum: ProfileMaximum) -> JudgedSummaries:
-    """Return the pairs without the votes of random judges.
-
-    Of people found to answer by chance.
-    """
+    """Return the pairs without the votes of judges found to answer by chance."""
     chance, judgments = answers_by_chance(pairs, optimum), pairs.judgments
     if chance is None or judgments is None or chance.p_value >= REJECTED or not chance.people.any():
         return pairs

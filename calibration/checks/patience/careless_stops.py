@@ -34,9 +34,7 @@ RESAMPLES = 400
 
 
 class AlikeStops(NamedTuple):
-    """Classes of readers who always or never go beyond the first screen.
-
-    To the end, or never beyond it.
+    """Classes of readers who always read to the end or never pass the first screen.
 
     Attributes
     ----------
@@ -57,7 +55,7 @@ class AlikeStops(NamedTuple):
 def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
     """Find readers who always stop alike, or return None.
 
-    None where there is one person or no patience.
+    The result is None with one person or without a patience.
     """
     if math.isinf(patience) or len(stops.people) < 2:
         return None
@@ -105,7 +103,8 @@ def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
 def _classes(stops: Stops) -> Floats:
     """Return the log-likelihood of each person in either class, (people, 2).
 
-    The first always finishes, the second never leaves the first screen. The latter's stops are even over the screen, or over its first lines: each with the chance of a half.
+    The first always finishes, the second never leaves the first screen. Stops of the second are even over the
+    screen or over its first lines, each with probability one half.
     """
     rare, screen_chars = LAPSES / stops.length, stops.screen_chars
     rows = [np.where(stops.stopped, rare, 1 - LAPSES)]

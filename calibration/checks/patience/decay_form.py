@@ -76,7 +76,7 @@ class DecayForm(NamedTuple):
 def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
     """Compare other forms of decay with the line, or return None.
 
-    None if decay is hardly told.
+    The result is None if the decay is hardly identified.
     """
     if fit.place.kappa == 0 or fit.details["lr_no_decay"] < WEAK_LIKELIHOOD_RATIO or fit.loglik is None:
         return None
@@ -107,7 +107,7 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
 def _law(pairs: JudgedSummaries, optimum: ProfileMaximum, form: DecayForm, nearest: float) -> OtherLaw:
     """Return the nearest L under a form, with a scaled interval.
 
-    Its interval is that of the form's length.
+    The interval is that of the form's length.
     """
     ((low, high),) = likelihood_curve(form.profile, design(pairs, optimum)).intervals(0.95)
     ratio = nearest / form.scale if math.isfinite(form.scale) else math.inf
@@ -126,7 +126,7 @@ def _law(pairs: JudgedSummaries, optimum: ProfileMaximum, form: DecayForm, neare
 def decay_forms(pairs: JudgedSummaries, linear: ProfileMaximum, loglik: float) -> tuple[DecayForm, ...]:
     """Test the line against each other form.
 
-    It is done once for all parameters of one fit.
+    All parameters of a fit share the result.
 
     Parameters
     ----------
@@ -202,7 +202,8 @@ def _log_chances(pairs: JudgedSummaries, optimum: ProfileMaximum, decay: Decay) 
 def _variance(pairs: JudgedSummaries, optimum: ProfileMaximum, ratio: Floats) -> float:
     """Return the variance of the summed log ratios of the votes.
 
-    Without what the fit of the linear form takes up. By topics, and never below the one of independent judgments. It is for people who are alike.
+    It leaves out what the fit of the linear form absorbs. It is taken by topics, and never below that of
+    independent judgments. It assumes that people are alike.
     """
     rows = score_rows(pairs, optimum)
     if pairs.judgments is None:

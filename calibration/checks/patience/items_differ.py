@@ -1,6 +1,6 @@
 """Do texts differ in how far they are read, whoever reads them?
 
-The score test of a random effect (Commenges and Andersen 1995) on residuals of stops, by texts.
+The check is the score test of a random effect (Commenges and Andersen 1995) on residuals of stops, by texts.
 """
 
 import numpy as np

@@ -81,7 +81,7 @@ def chance_that_judges_alike(pairs: JudgedSummaries, optimum: ProfileMaximum) ->
 def stop_residuals(stops: Stops) -> Floats:
     """Return each stop less the reader's cumulative hazard, (n,).
 
-    They add up to 0. Stops at one place, as the ends of screens are, went through the same hazard.
+    They add up to 0. Stops at the same point, such as the end of a screen, share a hazard.
     """
     places, group = np.unique((stops.low + stops.high) / 2, return_inverse=True)
     here = np.bincount(group, stops.stopped, len(places))

@@ -9,7 +9,8 @@ from scipy.special import chdtrc
 def chance_of_distance(observed: float, simulated: Sequence[float]) -> float:
     """Return p of a squared distance against simulated ones.
 
-    That of a multiple of a chi-squared with their mean and variance: a share of so many simulated distances could not be below one of so many, which no correction over several tests would let reject.
+    It is that of a multiple of a chi-squared with their mean and variance. A share of n simulated distances
+    could not be below 1 / n, so that no correction over several tests could reject.
     """
     mean, variance = float(np.mean(simulated)), float(np.var(simulated, ddof=1))
     if variance == 0:

@@ -15,7 +15,7 @@ Below it most intervals are open above (docs/calibration_patience.md).
 MAX_SURVIVORS = 0.3
 """Largest share of readers at the end of texts without a warning.
 
-At .3 the last third of the line is a guess.
+At .3 the last third of the line is extrapolated.
 """
 
 

@@ -1,6 +1,7 @@
 """Do people go on from every depth with the same probability?
 
-The statistic is chi-squared over depths; its law is from simulated readers of the same lists, with p fitted anew to each.
+The statistic is chi-squared over depths; its law comes from simulated readers of the same lists, with p
+fitted again to each.
 """
 
 import numpy as np

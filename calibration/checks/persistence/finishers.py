@@ -19,7 +19,7 @@ from metrics.arrays import Bools
 NOT_GEOMETRIC = "steps not geometric"
 """Fact that finishers, people or lists that differ, and other laws explain.
 
-Finishers always go to the end.
+Finishers always read to the end.
 """
 ROUNDS = 30
 _NEVER = -1e4

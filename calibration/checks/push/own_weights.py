@@ -38,7 +38,7 @@ FORMS: dict[PainForm, str] = {
 class _OwnWeights(NamedTuple):
     """Fit with own weights of pushes, at the likeliest spread.
 
-    A form: its judgments, what each log odds is divided by, and the fit.
+    It has the form's judgments, the divisor of each log odds, and the fit.
     """
 
     form: PainForm
@@ -84,7 +84,7 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
 def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) -> _OwnWeights | None:
     """Return the likeliest crowd in a form, or None.
 
-    None where its weights cannot be told.
+    The result is None where the weights are not identified.
     """
     felt = judgments.in_form(form, "pain")
     pushes = felt.difference[:, [1, 3]]

@@ -134,7 +134,7 @@ def _laws(values: dict[_InForm, Values], better: list[_InForm]) -> dict[str, tup
 def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> float | None:
     """Return p of pain, or gain, that bends as much by chance, or None.
 
-    None where nothing can be told.
+    The result is None where the bend is not identified.
     """
     weights = _weights_by_place(fit)
     bent = np.zeros(len(judgments.vote))
@@ -161,7 +161,7 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
 def design_effect(search: WeightFit) -> float:
     """Return the design effect of the weights over workers and topics, at least 1.
 
-    How many times larger their variances are because these differ.
+    It is the ratio of the weights' variances with these differences to those without.
     """
     if search.raw is None:
         return 1.0
@@ -173,7 +173,7 @@ def design_effect(search: WeightFit) -> float:
 def _weights_by_place(fit: PushFit | AlphaFit) -> dict[int, float]:
     """Return the weights by their index in the framework.
 
-    Alpha's of non-relevant pushes stands twice.
+    Alpha's weight of non-relevant pushes occurs twice.
     """
     places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((index,) for index in range(5))
     fitted = zip(fit.search.kept, fit.search.maximum.weights.tolist(), strict=True)
@@ -193,7 +193,7 @@ def searched(
 ) -> WeightFit:
     """Fit the weights again to other judgments, with scaled log odds.
 
-    Each multiplied by (n,) ``shrunk``.
+    ``shrunk``, (n,), multiplies the log odds.
     """
     of_alpha = isinstance(fit, AlphaFit)
     design = alpha_design(judgments) if of_alpha else judgments.difference
@@ -219,7 +219,7 @@ def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, form: _InForm) ->
 def _shared_by_days(fit: PushFit, values: Values) -> Values:
     """Return middle and ends of S_E, P_0 and S_0 for days with a push.
 
-    What such days leave of them.
+    Only the sum of S_E and S_0 is identified on such days.
     """
     if fit.search.unclear or not {"push_S_E", "push_S_0"} <= values.keys():
         return values

@@ -1,6 +1,6 @@
-"""Do people prefer a side, whatever stands there?
+"""Do people prefer a side, whatever it displays?
 
-Sides are drawn, so the weights hardly move; a reader should know.
+Sides are assigned at random, so the weights hardly move; the reader should still know.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ SIDE = "side"
 def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Test the log odds of the left side, clustered by worker.
 
-    A worker is who has such a bias.
+    The bias may differ between workers.
     """
     judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     judged = replace(judged, design=with_side(judged.design))

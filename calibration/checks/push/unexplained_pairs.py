@@ -20,7 +20,7 @@ UNEXPLAINED = 0.05
 def check_unexplained_pairs(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Test whether residuals of one pair's votes go together.
 
-    The score of a random effect of the pair.
+    It is the score test of a random effect of the pair.
     """
     judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     used = judgments.vote != 0 if fit.ties == "drop" else np.ones(len(judgments.vote), dtype=bool)

@@ -1,6 +1,6 @@
 """Does gain matter, and do non-relevant pushes hurt?
 
-Weights are relative to gain, and the framework calls pushes pain.
+Weights are relative to gain, and the framework counts such pushes as pain.
 """
 
 from scipy.special import stdtr, stdtrit
@@ -18,7 +18,7 @@ GAIN_LEVEL = 0.95
 def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Warn if nothing shows that gain matters.
 
-    Intervals allow for it, and may be open.
+    Intervals allow for it and may be open.
     """
     raw = fit.search.raw
     if raw is None or raw.in_errors[0] >= float(stdtrit(raw.df, GAIN_LEVEL)):
@@ -34,7 +34,7 @@ def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
 def check_pushes_liked(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
     """Test whether people like non-relevant pushes, one-sided.
 
-    P_E of the weights, P of alpha.
+    The tested parameter is P_E of the weights, or P of alpha.
     """
     raw = fit.search.raw
     index = 1  # P_E, or all non-relevant pushes

@@ -32,13 +32,13 @@ from metrics.arrays import Floats
 NOT_READING = "times unlike reading"
 """Fact that alike times and reads with extra time both explain.
 
-People whose times do not follow length.
+Such people's times do not follow length.
 """
 DF = 6
 MIN_WORKERS, MIN_READERS = 8, 2
 """Smallest numbers of workers to look for a class, and of readers beside it.
 
-Where the class is everybody there is none.
+Where everybody is in the class, it has no meaning.
 """
 _MIN_SPREAD = 0.1
 _STARTED = 0.25
@@ -47,7 +47,7 @@ _ARRIVED = 1e-3
 _HOPELESS = 2.0
 """Smallest gain of a class that is refitted with another law of readers.
 
-Its gain with the readers' law as it is.
+The gain is with the readers' law unchanged.
 """
 _LOG_2_PI = math.log(2 * math.pi)
 
@@ -113,7 +113,7 @@ def _without(data: TimedReads, alike: AlikeTimes) -> ReadingSpeedFit | None:
 class _OwnTimes:
     """Values -log(seconds) by worker, with mean and sum of squares.
 
-    For their likelihood under the law of the class.
+    The likelihood under the law of the class needs them.
     """
 
     def __init__(self, data: TimedReads) -> None:
@@ -165,7 +165,7 @@ def clear_class(data: TimedReads) -> AlikeTimes | None:
 def alike_times(data: TimedReads) -> AlikeTimes | None:
     """Find people who take the same time whatever the length, or return None.
 
-    None where nobody does, or they are slower than readers.
+    The result is None where there are none, or they are slower than readers.
     """
     _, medians, top = reading_sample(data)
     if data.n_workers < MIN_WORKERS or top is None:
@@ -191,9 +191,9 @@ def medians_known(medians: MedianFit) -> Floats:
 
 
 def _climbed(own: _OwnTimes, readers: Floats, posterior: Floats) -> tuple[CarelessClass, float]:
-    """Maximise over the law of the class, with that of the readers as it is.
+    """Maximise over the law of the class, with that of the readers unchanged.
 
-    Return the class and m.
+    It returns the class and m.
     """
     for _ in range(_STEPS):
         law = own.law(posterior)
@@ -208,7 +208,7 @@ def _climbed(own: _OwnTimes, readers: Floats, posterior: Floats) -> tuple[Carele
 def _guesses(data: TimedReads, medians: MedianFit) -> tuple[Floats, Floats]:
     """Return first guesses of the class.
 
-    The fastest, and those whose reads lie furthest from their medians.
+    One is the fastest people, the other those whose reads lie furthest from their medians.
     """
     speed = np.where(np.isnan(medians.medians), -np.inf, medians.medians)
     apart = np.bincount(data.worker, np.abs(data.log_speed - medians.medians[data.worker]), data.n_workers)

@@ -1,16 +1,16 @@
-"""Do some people's reads hold time that is not reading?
+"""Do some people pause in, or skim, a share of their reads that others do not?
 
-As in a tab in the background.
+An example is a page left open in the background.
 
-Beside people whose reads follow the law of `calibration.models.reading.mixture` stands a class, a share pi of the workers, of whose reads a
-share q took a time T that has nothing to do with length and is longer than reading takes,
+The law of `calibration.models.reading.mixture` has pauses and skimmed reads, as often of everybody: who pauses in half of the reads looks like
+a slow reader. Beside it stands a class, a share pi of the workers, of whose reads a share q took exp(m) times as long as reading does,
 
-    log T ~ N(m, d^2),    exp(m) at least 3 times the median time of all reads,
+    e ~ N(-m, d^2),    exp(m) at least 3 (a pause) or at most 1/3 (skimmed),
 
-while all their other reads follow that law. With pi = 1 everybody has such reads. All nine parameters, those of readers among them, maximise
-one likelihood, so that the mu and sigma found are those of everybody's reading. Twice the gain is held against chi-squared with 5 degrees of
-freedom: four numbers more, of which the data tell none where pi or q is 0 (in studies of the model as drawn here it exceeds the limit of .05
-in .03 or less).
+while all their other reads follow that law. All nine parameters, those of readers among them, maximise one likelihood, so that the mu and sigma
+found are those of everybody's reading. Twice the gain over the best law in which all are alike, which is that of the model or has pi = 1 with
+either sign of m, is compared with chi-squared with 3 degrees of freedom: pi, and two signs of m (in studies of people who are alike the .95
+quantile is 2 to 4). Pauses of everybody alike need no name: the model's law has them.
 """
 
 import math
@@ -30,41 +30,40 @@ from calibration.models.reading.law import ReadLaw
 from calibration.models.reading.mixture import N_FREE, MixtureMaximum, reading_sample
 from calibration.models.reading.rows import TimedReads
 from calibration.user_model.model import OtherLaw
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
 from metrics.errors import percent
 
-DF = 5
-MAX_WORKERS, MAX_READS = 300, 60
+DF = 3
+MAX_WORKERS, MAX_READS = 200, 30
 """Largest numbers of workers, and of reads of each; of more, evenly chosen ones."""
-MIN_EXTRA_TIMES = 3.0
-"""Smallest extra time, in median times."""
+MIN_TIMES = math.log(3.0)
+"""Log of how many times longer, or shorter, such reads take at least."""
 MIN_READS = 5
-"""Smallest number of reads with extra time for a law."""
+"""Smallest number of such reads for a law."""
 _HOPELESS = 3.0
 """Smallest gain of a class that is refitted with the readers' law free.
 
-Twice the gain in log-likelihood with the readers' law as it is; less is no news.
-
-Twice the gain with the readers' law as it is.
+It is twice the gain in log-likelihood with the readers' law unchanged; less is negligible.
 """
-_STARTS = ((0.2, 0.4, 10.0), (0.9, 0.05, 20.0))
-"""Starts of pi, q, and T in median times."""
+_START = (logit(0.2), logit(0.5), math.log(5.0), math.log(0.5))
+"""Start of logit pi, logit q, m (or -m) and log d."""
+_EVERYBODY = 12.0
+"""Logit of pi where everybody is of the class."""
 _ANYWHERE = (-20.0, 20.0)
 """Bounds of a logarithm, far beyond what people do, which keep steps finite."""
 _STEP = 1e-4
-_REACH = 5.0
 _ROOT_2_PI = math.sqrt(2 * math.pi)
 
 
-class ExtraTime(NamedTuple):
-    """Likeliest class of people with extra time.
+class OwnShare(NamedTuple):
+    """Likeliest class of people with pauses, or skimmed reads, of their own.
 
     Attributes
     ----------
     point : (9,) ndarray of float
         mu, log sigma, log tau, a_idle, a_skimmed, logit pi, logit q, m, log d.
     ratio : float
-        Twice the log-likelihood that it gains.
+        Twice the log-likelihood that it gains over people who are alike.
     error : (2,) ndarray of float
         Of mu and log sigma; nan where the likelihood is flat.
     """
@@ -75,39 +74,49 @@ class ExtraTime(NamedTuple):
 
 
 def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Compare a class of people whose reads hold extra time with readers alone."""
-    extra = extra_time(data)
-    if extra is None:
+    """Compare people who pause, or skim, in a share of their own with people alike."""
+    share_class = own_share(data)
+    if share_class is None:
         return None
-    p_value = float(chdtrc(DF, extra.ratio))
-    mu, sigma = float(extra.point[0]), math.exp(extra.point[1])
-    people, share = expit(extra.point[5:7]).tolist()
-    number = people * data.n_workers
-    seconds = math.exp(extra.point[7])
+    p_value = float(chdtrc(DF, share_class.ratio))
+    mu, sigma = float(share_class.point[0]), math.exp(share_class.point[1])
+    people, share = expit(share_class.point[5:7]).tolist()
+    number, times = people * data.n_workers, math.exp(abs(share_class.point[7]))
+    is_pause = share_class.point[7] > 0
+    length, cause = (
+        ("as long as", "time away, or with the page in the background")
+        if is_pause
+        else ("less time than", "they were skimmed")
+    )
     return Finding(
-        name="extra_time",
+        name="extra_time" if is_pause else "skimmed_reads",
         p_value=p_value,
         explains=NOT_READING,
-        gain=extra.ratio / 2,
-        sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
-        f"({format_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
-        f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
-        sensitivity=_laws(extra, data.n_workers, "better" if p_value < REJECTED else "as well"),
+        gain=share_class.ratio / 2,
+        sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {times:.0f} times {length} reading them does "
+        f"({format_p(p_value)}): {cause}. With such people in the law mu is {mu:.3g} and sigma {sigma:.3g}, without {fit.estimates[0]:.3g} and "
+        f"{fit.estimates[1]:.3g}.",
+        sensitivity=_laws(share_class, data.n_workers, "better" if p_value < REJECTED else "as well"),
     )
 
 
-def _laws(extra: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
+def _laws(share_class: OwnShare, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
     error = StudentT(
-        centre=extra.point[:2], cov=np.diag(extra.error**2), df=workers - 1, scale=(Scale.IDENTITY, Scale.LOG)
+        centre=share_class.point[:2],
+        cov=np.diag(share_class.error**2),
+        df=workers - 1,
+        scale=(Scale.IDENTITY, Scale.LOG),
     )
-    estimates = {MU: float(extra.point[0]), SIGMA: math.exp(extra.point[1])}
-    return other_laws("reads with extra time", explains, estimates, error.intervals(LEVEL))
+    estimates = {MU: float(share_class.point[0]), SIGMA: math.exp(share_class.point[1])}
+    law = "some people pause" if share_class.point[7] > 0 else "some people skim"
+    return other_laws(law, explains, estimates, error.intervals(LEVEL))
 
 
-def extra_time(data: TimedReads) -> ExtraTime | None:
-    """Fit a class of people with extra time, or return None.
+def own_share(data: TimedReads) -> OwnShare | None:
+    """Fit the likelier class, of pauses or of skimmed reads, or return None.
 
-    None where readers alone have no maximum, or next to no reads have extra time, or it explains nothing.
+    The result is None where readers alone have no maximum, hardly any reads are of the class, or it explains
+    nothing.
     """
     some = _thinned(data)
     _, _, top = reading_sample(some)
@@ -115,18 +124,19 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
         return None
     crowd = _Crowd(some, top)
     alone = crowd.readers_alone(top.p)
-    fixed_bounds = [(value, value) for value in top.p]
-    starts = [
-        np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / MIN_EXTRA_TIMES), 0.0]])
-        for pi, q, times in _STARTS
-    ]
-    best = max((crowd.climbed(start, fixed_bounds) for start in starts), key=lambda at: at[1])
-    if 2 * (best[1] - alone) <= _HOPELESS:
+    fixed_bounds, free = [(value, value) for value in top.p], [_ANYWHERE] * N_FREE
+    starts = [np.concatenate([top.p, [*_START[:2], sign * _START[2], _START[3]]]) for sign in (1, -1)]
+    rough = [crowd.climbed(start, fixed_bounds) for start in starts]
+    if 2 * (max(height for _, height in rough) - alone) <= _HOPELESS:
         return None
-    point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)
-    if expit(point[5]) * expit(point[6]) * len(data.worker) < MIN_READS:
+    everybody = [crowd.climbed(start, free, everybody=True) for start in starts]
+    begun = [point for point, _ in rough]
+    begun += [np.concatenate([point[:5], [0.5], point[6:]]) for point, height in everybody if height > alone]
+    point, height = max((crowd.climbed(start, free) for start in begun), key=lambda at: at[1])
+    ratio = 2 * (height - max(alone, *(at for _, at in everybody)))
+    if ratio <= _HOPELESS or expit(point[5]) * expit(point[6]) * len(data.worker) < MIN_READS:
         return None
-    return ExtraTime(point, 2 * (height - alone), crowd.error(point))
+    return OwnShare(point, ratio, crowd.error(point))
 
 
 def _thinned(data: TimedReads) -> TimedReads:
@@ -140,30 +150,34 @@ def _thinned(data: TimedReads) -> TimedReads:
 
 
 class _Crowd:
-    """Likelihood of readers, some of whose reads hold extra time.
+    """Likelihood of readers, some of whom pause in, or skim, a share of their reads.
 
-    Its nodes are those of readers alone, and those that a worker's other reads would have.
+    Its nodes are those of readers alone, and those from each worker's fastest third of the reads.
     """
 
     def __init__(self, data: TimedReads, top: MixtureMaximum) -> None:
-        self._data = data
-        self._log_seconds = data.log_length - data.log_speed
-        self.least = float(np.median(self._log_seconds)) + math.log(MIN_EXTRA_TIMES)
-        short = self._log_seconds < self.least
-        reads = np.bincount(data.worker, short) * math.exp(-2 * top.p[2])
-        total = np.bincount(data.worker, data.log_speed * short) * math.exp(-2 * top.p[2])
-        own = math.exp(-2 * top.p[1])
-        centre, reach = (total + own * top.p[0]) / (reads + own), _REACH / np.sqrt(reads + own)
-        self._likelihood = top.likelihood.covering(centre - reach, centre + reach)
+        order = np.lexsort((-data.log_speed, data.worker))
+        reads = np.bincount(data.worker)
+        third = data.log_speed[order[np.cumsum(reads) - reads + np.maximum(1, reads // 3) - 1]]
+        self._likelihood = top.likelihood.covering(third - 1, third + 1)
         self._at: tuple[bytes, list[Any]] = (b"", [])
 
     def readers_alone(self, p: Floats) -> float:
         """Return the log-likelihood of readers alone, with its penalty."""
         return float(self._likelihood.terms(p)[0].sum()) + self._likelihood.penalty(p)[0]
 
-    def climbed(self, start: Floats, readers: list[tuple[Any, Any]]) -> tuple[Floats, float]:
-        """Climb from a point; ``readers`` are the bounds of the readers' parameters."""
-        bounds = [*readers, (-7, 7), (-7, 4), (self.least, self.least + 8), (math.log(0.1), math.log(2))]
+    def climbed(
+        self, start: Floats, readers: list[tuple[Any, Any]], *, everybody: bool = False
+    ) -> tuple[Floats, float]:
+        """Climb from a point, whose sign of m stays.
+
+        ``readers`` are the bounds of the readers' parameters; ``everybody`` is of the class.
+        """
+        reach = (MIN_TIMES, MIN_TIMES + 4)
+        m = reach if start[7] > 0 else (-reach[1], -reach[0])
+        pi = (_EVERYBODY, _EVERYBODY) if everybody else (-7.0, 7.0)
+        bounds = [*readers, pi, (-7, 4), m, (math.log(0.3), math.log(2))]
+        start = np.clip(start, *np.array(bounds, dtype=np.float64).T)
 
         def loss(point: Floats) -> tuple[float, Floats]:
             value, slope = self.height(point)
@@ -190,11 +204,13 @@ class _Crowd:
         """
         p, sigma = point[:N_FREE], math.exp(point[1])
         people, share = expit(point[5]), expit(point[6])
-        extra, slopes_of_extra = self._extra(point[7], math.exp(point[8]))
+        m, d = point[7], math.exp(point[8])
         total, gradient = self._likelihood.penalty(p)
         gradient = np.append(gradient, np.zeros(4))
         for block, law, z, prior in self._laws(p):
-            ratio = extra[block.rows, None] / law.value
+            e = block.x - self._likelihood.nodes[block.workers][block.worker]
+            extra, slopes_of_extra = _extra(e, block.cut, m, d)
+            ratio = extra / law.value
             mixed = 1 - share + share * ratio
             log_f = np.log(law.value)
             readers = np.add.reduceat(log_f, block.starts, axis=0) + prior
@@ -214,25 +230,13 @@ class _Crowd:
             gradient[2:N_FREE] += law.slopes(reading).sum(axis=0)
             gradient[5] += of_others.sum() - people * block.n_workers
             gradient[6] += ((ratio - 1) * own).sum() * share * (1 - share)
-            gradient[7:] += slopes_of_extra[:, block.rows] @ (share * own / law.value).sum(axis=1)
+            gradient[7:] += (slopes_of_extra * (share * own / law.value)).sum(axis=(1, 2))
         return total, gradient
-
-    def _extra(self, m: float, d: float) -> tuple[Floats, Floats]:
-        """Return each read's density with extra time, (n,), and its slopes, (2, n).
-
-        In m and log d.
-        """
-        z, cut = (self._log_seconds - m) / d, self._data.cut
-        density = np.exp(-0.5 * z**2) / _ROOT_2_PI
-        value = np.where(cut, ndtr(-z), density / d)
-        by_m = np.where(cut, density / d, density * z / d**2)
-        by_log_d = np.where(cut, density * z, density * (z**2 - 1) / d)
-        return value, np.stack([by_m, by_log_d])
 
     def _laws(self, p: Floats) -> list[Any]:
         """Return the readers' law of each block's reads, with z and prior of its nodes.
 
-        They are kept while p stays.
+        They are cached while p is unchanged.
         """
         if self._at[0] != p.tobytes():
             law, sigma, laws = ReadLaw(p), math.exp(p[1]), []
@@ -245,3 +249,13 @@ class _Crowd:
                 laws.append((block, law.of(block.x - nodes[block.worker], block.cut), z, prior))
             self._at = (p.tobytes(), laws)
         return self._at[1]
+
+
+def _extra(e: Floats, cut: Bools, m: float, d: float) -> tuple[Floats, Floats]:
+    """Return the density of such reads, (n, k), and its slopes in m and log d, (2, n, k)."""
+    z, cut = (e + m) / d, cut[:, None]
+    density = np.exp(-0.5 * z**2) / _ROOT_2_PI
+    value = np.where(cut, ndtr(z), density / d)
+    by_m = np.where(cut, density / d, -density * z / d**2)
+    by_log_d = np.where(cut, -density * z, density * (z**2 - 1) / d)
+    return value, np.stack([by_m, by_log_d])

@@ -30,7 +30,7 @@ MANY_FAST = 0.1
 USUALLY_FAST, BY_CHANCE = 0.04, 0.05
 """Share of fast people by the paper's speeds, and level of the test.
 
-How often as many among so few may be chance, if they are to be told.
+The level bounds the probability of as many fast people by chance.
 """
 MIN_OTHERS = 5
 
@@ -38,7 +38,7 @@ MIN_OTHERS = 5
 def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Report workers who are faster than people read.
 
-    Of words only, since of characters no such bound is known here.
+    It checks words only, because no such bound is known for characters.
     """
     medians, alike = reading_sample(data).medians, clear_class(data)
     known = np.isfinite(medians.variances)
@@ -66,7 +66,7 @@ def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None
 def are_many(speeds: Floats) -> bool:
     """Return whether too many log speeds are of people who do not read.
 
-    A tenth or more, and more than chance would bring.
+    Too many is a tenth or more, and more than by chance.
     """
     count = int((speeds > math.log(FASTEST)).sum())
     return bool(
@@ -77,7 +77,7 @@ def are_many(speeds: Floats) -> bool:
 def normal_below(y: Floats, variances: Floats, cut: float) -> tuple[float, float, float]:
     """Fit a normal law cut off above ``cut``; return mu, sigma and mu's error.
 
-    y ~ N(mu, sigma^2 + variance), by its likelihood.
+    It maximises the likelihood of y ~ N(mu, sigma^2 + variance).
     """
 
     def loss(point: Floats) -> float:

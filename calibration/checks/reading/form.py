@@ -22,7 +22,7 @@ STUDIES = 999
 def check_form(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Test whether the workers' log speeds are normal.
 
-    Any class of people that is named says more.
+    Checks that name a class of people say more.
     """
     if len(fit.summaries.medians) < 3:
         return None
@@ -38,10 +38,7 @@ def check_form(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 
 
 def normality_test(fit: ReadingSpeedFit) -> tuple[float, float]:
-    """Return Anderson and Darling's distance of the medians, and its p.
-
-    From the fitted law.
-    """
+    """Return the medians' Anderson-Darling distance from the fitted law, and its p."""
     spread = np.sqrt(fit.estimates[1] ** 2 + fit.summaries.variances)
     observed = float(_distances(fit.summaries.medians[None], spread)[0])
     simulated = _distances(fit.simulated_medians(np.random.default_rng(1), STUDIES), spread)
@@ -51,7 +48,7 @@ def normality_test(fit: ReadingSpeedFit) -> tuple[float, float]:
 def _distances(medians: Floats, spread: Floats) -> Floats:
     """Return each study's distance, from medians (studies, workers).
 
-    (workers,) their spread by the law, up to a factor.
+    ``spread``, (workers,), is their deviation under the law, up to a factor.
     """
     apart = (medians - np.average(medians, axis=1, weights=spread**-2)[:, None]) / spread
     z = np.sort(apart / apart.std(axis=1, ddof=1)[:, None], axis=1)

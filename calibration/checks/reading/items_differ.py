@@ -16,7 +16,7 @@ FEW_ITEMS = 10
 def check_items(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Test by F whether items differ beyond their lengths.
 
-    The interval of mu allows for it.
+    The interval of mu allows for such differences.
     """
     medians = reading_sample(data).medians
     slope, _ = length_slope(data, medians)

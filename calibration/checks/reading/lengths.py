@@ -1,6 +1,6 @@
 """Does time follow length?
 
-Lengths that are too much alike cannot say, and a fixed time an item breaks the proportion.
+Lengths that are too much alike cannot show it, and a fixed time per item breaks the proportion.
 """
 
 import math
@@ -24,7 +24,7 @@ MIN_RANGE = 3.0
 MIN_SLOPE = 0.1
 """Smallest slope that matters.
 
-Of a smaller one an item of twice the length takes 1.87 to 2.14 times as long, which is near enough.
+Below it an item of twice the length takes 1.87 to 2.14 times as long.
 """
 _NOTHING = 1e-12
 
@@ -61,7 +61,7 @@ def check_time_per_item(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
 def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
     """Return the slope of log speed on log length within workers, and its p.
 
-    (nan, nan) where it cannot be told.
+    Both are NaN where the slope is not identified.
 
     Least squares on the near reads, both sides centred by worker. Zero if time is in proportion to length; positive if every
     item costs some time beside its length. Its variance is the two-way jackknife over workers and items, since an item that is

@@ -95,7 +95,7 @@ def fit_correlation(session: CensoredDurations) -> CorrelationFit:
 def fit_together(session: CensoredDurations) -> JointDurationFit:
     """Fit sessions and times away jointly, with a correlation of people's means.
 
-    It is done once for the parameter and the check.
+    The parameter and the check share the result.
 
     L_u = INT L_away(n, T | A) L_session(n, T | D) N(log A, log D), log D given log A being normal again.
 
@@ -159,7 +159,7 @@ class _Linked(NamedTuple):
 def _linked(times: WorkerTotals, sessions: WorkerTotals, point: Floats) -> _Linked:
     """Return each worker's joint log-likelihood at given parameters.
 
-    These are mu, log sigma of log A, the same of log D, and arctanh of their correlation r.
+    These are mu and log sigma of log A, the same of log D, and arctanh of their correlation r.
 
     With x and y, log A and log D standardised, the derivatives are posterior means of those of the bivariate normal law
     (Fisher's identity). Given x, y = r x + c w, c^2 = 1 - r^2, where w is standard normal before the sessions are seen.
@@ -189,7 +189,7 @@ def _linked(times: WorkerTotals, sessions: WorkerTotals, point: Floats) -> _Link
 def _beside(away: CensoredDurations, session: CensoredDurations) -> WorkerTotals:
     """Return n and T of the sessions of every watched worker, 0 and 0 without one.
 
-    A worker's number differs, the follows' is the same.
+    The codes of workers differ from those of follows.
     """
     stays = session.totals()
     both = (away.follow_unit >= 0) & (session.follow_unit >= 0)
@@ -200,9 +200,7 @@ def _beside(away: CensoredDurations, session: CensoredDurations) -> WorkerTotals
 
 
 def _given(sessions: WorkerTotals, at: Floats, sigma: float) -> tuple[Floats, Floats, Floats]:
-    """Return the likelihood of each worker's sessions at each of k log means, (k, u).
-
-    Each mean is of log D.
+    """Return the likelihood of workers' sessions at each of k log means of D, (k, u).
 
     Log-likelihood, and posterior means of w and w^2, w = (log D - mean) / sigma; 0, 0 and 1 for who has none.
     """

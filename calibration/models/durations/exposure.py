@@ -55,7 +55,7 @@ class WorkerTotals:
 class Pieces(NamedTuple):
     """Times at risk in order: follow, start, stop and event, (p,) each.
 
-    Those of a follow stand one after the other; start and stop are in seconds since it began.
+    Pieces of a follow are consecutive; start and stop are in seconds since it began.
     """
 
     follow: Indices
@@ -171,7 +171,7 @@ class CensoredDurations:
     ) -> Self:
         """Order pieces by follow, and renumber the units that have time or events.
 
-        Those of a follow stay as they come.
+        Pieces of a follow keep their order.
 
         ``seen_anyway``, (f,) or None: with zero truncation, which follows would be in the tables without an event. Units
         without an event in which no follow is such leave the data.

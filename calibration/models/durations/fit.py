@@ -1,6 +1,6 @@
 """Fit of times away and session lengths: M and S of the workers' means.
 
-From tables or from totals.
+The data are tables or totals.
 
 Read in this order: `exposure`, `likelihood`, `maximum`, `intervals`, this file; `from_tables` says what counts as a time away.
 
@@ -235,7 +235,7 @@ def _uncertainty(
 def many_cut(exposure: CensoredDurations) -> bool:
     """Return whether too many of a fixed count of intervals were cut.
 
-    Then nobody knows how they would be spread.
+    The spread of the lost intervals is then unknown.
     """
     return exposure.design == "count" and float((~exposure.event).mean()) > MAX_CUT_SHARE
 
@@ -279,7 +279,7 @@ def _in_seconds(optimum: DurationMaximum, scale: float, events: float) -> Durati
 class DurationFit(CalibrationResult):
     """Fitted times away or session lengths: M, S, median and quartiles.
 
-    They are those of the workers' means.
+    They describe the workers' means.
 
     Simulations and plots are of the log-normal law, also where gamma rates are published.
 
@@ -309,7 +309,7 @@ class DurationFit(CalibrationResult):
     def simulate(self, n: int, rng: np.random.Generator) -> WorkerTotals:
         """Draw n and T of ``n`` workers from the fitted model.
 
-        They are watched as the workers of the data were.
+        They are watched as long as the workers of the data.
 
         What the design fixes (T in a window, n in a count) is drawn with replacement from the data; counted intervals
         are all complete.
@@ -326,7 +326,7 @@ class DurationFit(CalibrationResult):
     def plot_totals(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
         """Plot the share of workers with at least each number of returns.
 
-        Over the band of simulated studies.
+        A band of simulated studies lies behind it.
 
         This is what MSU takes from the fit. For sessions, whose number is given, a worker's time takes its place.
 
@@ -353,7 +353,7 @@ class DurationFit(CalibrationResult):
     def plot_qq(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
         """Plot the fitted workers' means against normal quantiles.
 
-        Over the band of simulated studies.
+        A band of simulated studies lies behind them.
 
         A worker's mean is known from few intervals only and shrunk to the population's, so the points need not lie on
         a line; under the model they lie in the band.

@@ -1,6 +1,6 @@
 """Times at risk from the tables follows, visits and prompts.
 
-They say when what was waited for could have happened.
+The tables show when each event could have happened.
 
 Away: a worker who follows a stream and is not in it may come back at any moment. Such a stretch begins where the last
 visit ended (at enrolment, where there was none) and ends with the next visit, or is cut by a prompt or by the end of the
@@ -200,7 +200,7 @@ def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, win
 def _exhausted_share(stays: VisitTimes, counted: Bools) -> float:
     """Return the share of visits that ended because the material was read.
 
-    Of those that count, if the rest can tell how long people stay.
+    It covers visits that count, if the rest identify how long people stay.
     """
     if not len(stays):
         raise NotIdentifiedError("every visit lies before its follow began or after it ended")
@@ -228,7 +228,7 @@ def _units(followed: FollowedVisits, unit: Unit) -> Indices:
 def _until(followed: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
     """Return the end of each time away, and the number of missing prompts.
 
-    It ends at the visit, or at the last prompt before a visit that was prompted.
+    It ends at the visit, or at the last prompt before a prompted visit.
     """
     stays = followed.stays
     if not stays.prompted.any():

@@ -41,7 +41,7 @@ GRID = 121
 MAX_LOG = 700.0
 """Largest logarithm of a draw; beyond it exp overflows.
 
-Draws from two or three workers may go there.
+Draws from two or three workers may exceed it.
 """
 
 
@@ -72,7 +72,7 @@ class DurationProfile:
     def cov(self) -> Floats:
         """Covariance of the logarithms, (5, 5).
 
-        Of the maximum, or of the draws where S may well be 0.
+        It is that of the maximum, or that of the draws where S may well be 0.
         """
         if self.top.sigma and np.all(np.linalg.eigvalsh(-self.top.top.hessian) > 0) and not self._may_be_zero:
             return self.top.log_cov
@@ -151,7 +151,7 @@ class DurationProfile:
     def _end(self, curve: ParameterCurve, estimate: float, sign: int, reach: float) -> float | None:
         """Return where the root of the drop crosses ``reach``.
 
-        It is bracketed by growing steps, then found by regula falsi.
+        Growing steps bracket the crossing, then regula falsi finds it.
         """
         inside, at_inside, log_sigma = 0.0, 0.0, self.top.log_sigma
         outside, at_outside = math.inf, math.inf
@@ -183,7 +183,7 @@ class DurationProfile:
     def _first_step(self, curve: ParameterCurve, reach: float) -> tuple[float, float]:
         """Return a first guess of the distance to an end, and the slope of log sigma.
 
-        It is how log sigma changes on the way there.
+        The slope is that of log sigma on the way to the end.
         """
         if not self.top.sigma:
             return 0.5, 0.0
@@ -199,7 +199,7 @@ class DurationProfile:
 class WorkerBootstrap:
     """Bootstrap over workers with the model refitted, computed on first use.
 
-    Where most resamples cannot be fitted, draws by the profile stand in for them.
+    Where most resamples cannot be fitted, draws by the profile replace them.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class WorkerBootstrap:
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return percentile intervals, widened for few workers.
 
-        That of S begins at 0 where resamples have no spread.
+        The interval of S begins at 0 where resamples have no spread.
         """
         mean, (low, high), *quantiles = self._replicates.intervals(level)
         least = math.exp(MIN_LOG_SIGMA) * self.top.mean

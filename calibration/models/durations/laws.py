@@ -84,7 +84,7 @@ class ExtendedModel:
     def error(self, most_df: float = math.inf) -> Uncertainty | None:
         """Return the errors of the logarithms of its values, or None.
 
-        None where they cannot be told.
+        The result is None where they are not identified.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class ExtendedModel:
     def cov(self) -> Floats | None:
         """Covariance of its own parameters by the sandwich over workers, (p, p).
 
-        None where the likelihood has no maximum inside.
+        It is None where the likelihood has no maximum inside.
         """
         scores = self.scores or self._scores_by_difference()
         second = -by_difference(lambda at: scores(at).sum(axis=0), self.point)
@@ -195,7 +195,7 @@ def law_values(log_mean: Floats, share: Floats) -> Floats:
 class Grid:
     """Logs of means (g,), with each worker's relative likelihood there (u, g).
 
-    Divided by its largest (log: (u,)).
+    Each likelihood is divided by its largest (log: (u,)).
     """
 
     log_mean: Floats
@@ -227,7 +227,7 @@ class Grid:
 def grid_points(totals: WorkerTotals) -> Floats:
     """Return logs of means that span the data, (g,).
 
-    From below the shortest mean that anybody shows to far above the longest time.
+    They run from below the shortest observed mean to far above the longest time.
     """
     low = float(np.log(totals.seconds / (totals.events + 1)).min()) - _BELOW
     high = float(np.log(totals.seconds).max()) + _ABOVE
@@ -252,7 +252,7 @@ def fit_on_grid(
 ) -> ExtendedModel:
     """Fit a law of the workers' means, with the values of its part ``near``.
 
-    (g,) 0 or 1.
+    ``near``, (g,), is 0 or 1.
     """
     each = partial(grid.log_likelihoods, density)
     point, loglik = maximise_log_likelihood(each, start, bounds, partial(grid.rising, density))
@@ -267,7 +267,7 @@ def fit_on_grid(
 def gamma_log_likelihoods(totals: WorkerTotals, log_rate: float, shape: float) -> Floats:
     """Return log-likelihoods for gamma rates of return, (u,), in closed form.
 
-    1 / A ~ Gamma(a, rate b seconds): a negative binomial number of events.
+    1 / A ~ Gamma(a, rate b seconds), so events have a negative binomial law.
 
     l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T),    less log(1 - (b / (b + tau))^a) where one event must be seen
     """
@@ -282,7 +282,7 @@ def gamma_log_likelihoods(totals: WorkerTotals, log_rate: float, shape: float) -
 def gamma_values(point: Floats) -> Floats:
     """Return log M, S, median and quartiles of means under gamma rates, (..., 5).
 
-    From (..., 2) log b, log a.
+    The input is (..., 2): log b, log a.
 
     M = b / (a - 1), infinite up to a = 1; S = M / sqrt(a - 2), infinite up to a = 2.
     """
@@ -297,7 +297,7 @@ def gamma_values(point: Floats) -> Floats:
 def gamma_rates(totals: WorkerTotals, optimum: DurationMaximum) -> ExtendedModel:
     """Fit gamma rates log b and log a, so that the means have a power tail.
 
-    ``optimum`` is where the search begins.
+    The search begins at ``optimum``.
     """
 
     def each(point: Floats) -> Floats:
@@ -314,7 +314,7 @@ def gamma_rates(totals: WorkerTotals, optimum: DurationMaximum) -> ExtendedModel
 class GammaError:
     """Uncertainty of M, S and quantiles under gamma rates, from draws.
 
-    Percentiles over draws of (log b, log a).
+    It takes percentiles over draws of (log b, log a).
 
     M and S go to infinity within the draws, where no symmetric error says anything; an end there is open.
 
@@ -335,7 +335,7 @@ class GammaError:
     def cov(self) -> Floats:
         """Covariance of the logarithms by the delta method, (5, 5).
 
-        nan for what is infinite.
+        Entries of infinite parameters are nan.
         """
         with np.errstate(invalid="ignore"):
             slopes = by_difference(gamma_values, self.point)

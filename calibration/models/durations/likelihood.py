@@ -1,6 +1,6 @@
 """Likelihood of durations whose mean differs between people.
 
-Exponential within a person, log-normal between:
+The law is exponential within a person and log-normal between people:
 
     theta_u = log A_u ~ N(mu, sigma^2);  X_uj | A_u ~ Exp(mean A_u)
 
@@ -31,7 +31,7 @@ BLOCK = 1024
 MIN_SEEN_PROBABILITY = 1e-12
 """Floor of the probability that a person is seen, which keeps the search finite.
 
-The search may pass through populations of which hardly anybody would be seen.
+The search may pass through populations that are hardly ever seen.
 """
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -58,7 +58,7 @@ class Posterior(NamedTuple):
 def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Posterior:
     """Return each person's log-likelihood and posterior.
 
-    The mathematics is that of `posterior_moments`.
+    `posterior_moments` has the formulas.
     """
     rule, there = _rule(sigma), _integrand(events, seconds, mu, sigma)
     weights = there.values * rule.powers[0][:, None]
@@ -72,7 +72,7 @@ def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Poste
 class Moments(NamedTuple):
     """Log-likelihoods (u,), posterior modes z (u,) and moments around them (m, u).
 
-    z = (theta - mu) / sigma; the moments are means of the distance from the mode, its square ...
+    z = (theta - mu) / sigma; moments are means of the powers of the distance from the mode.
     """
 
     loglik: Floats
@@ -201,7 +201,7 @@ def expansion(
 class PersonExpansion(NamedTuple):
     """Expansion of each person's log-likelihood, with a last axis of people.
 
-    As `LogLikelihoodExpansion`.
+    `LogLikelihoodExpansion` has the attributes.
     """
 
     loglik: Floats
@@ -212,7 +212,7 @@ class PersonExpansion(NamedTuple):
 def expansion_per_person(totals: WorkerTotals, mu: float, log_sigma: float) -> Sequence[PersonExpansion]:
     """Return each person's expansion without zero truncation.
 
-    `BLOCK` people after the other.
+    It computes `BLOCK` people at a time.
     """
     return tuple(
         _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma)

@@ -1,6 +1,6 @@
 """Maximum of the likelihood of durations, overall or along a curve.
 
-The search runs over mu and log sigma. What people read is M and S of the log-normal law of the personal means:
+The search runs over mu and log sigma. Results are M and S of the log-normal law of the personal means:
 
     M = exp(mu + sigma^2 / 2),  S = M sqrt(exp(sigma^2) - 1)
 
@@ -85,7 +85,7 @@ def maximum(
 ) -> DurationMaximum:
     """Maximise the likelihood by Newton steps, shortened until they climb.
 
-    The steps are on the absolute curvature.
+    The steps use the absolute curvature.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def moments(totals: WorkerTotals, weights: Floats | None = None) -> tuple[float,
 def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
     """Return the step on the absolute curvature, and the gain that it promises.
 
-    Along mu only where sigma would leave its bounds.
+    It goes along mu only where sigma would leave its bounds.
 
     What it promises is taken relative to the log-likelihood, of which rounding leaves that much.
     """
@@ -165,7 +165,7 @@ def _checked(optimum: DurationMaximum) -> DurationMaximum:
 def log_normal_values(mu: float, sigma: float) -> Floats:
     """Return log M, S, median and quartiles of a log-normal law, (5,).
 
-    That of S is -inf without spread.
+    Log S is -inf without spread.
     """
     variance = min(sigma * sigma, 700.0)
     log_mean = mu + variance / 2
@@ -176,7 +176,7 @@ def log_normal_values(mu: float, sigma: float) -> Floats:
 class ParameterCurve(Protocol):
     """Curve of (mu, log sigma) on which one parameter has one value.
 
-    mu = value - shift(log sigma).
+    Its formula is mu = value - shift(log sigma).
     """
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
@@ -208,7 +208,7 @@ class SdCurve:
 class QuantileCurve:
     """Curve of a given log quantile: mu = log quantile - z sigma.
 
-    z is that of the standard normal law.
+    z is the quantile of the standard normal law.
     """
 
     place: float
@@ -250,10 +250,7 @@ def along(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: 
 
 
 class _OnCurve(NamedTuple):
-    """Expansion at a point of a curve, with slope and bend along it.
-
-    Of the log-likelihood.
-    """
+    """Expansion of the log-likelihood at a point of a curve, with slope and bend."""
 
     expansion: LogLikelihoodExpansion
     slope: float

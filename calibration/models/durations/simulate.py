@@ -1,6 +1,6 @@
 """Simulator of follows, visits and prompts of workers of a known population.
 
-Studies disturb them.
+Options add the disturbances of real studies.
 
 A worker has a mean time away A and a mean session length D, drawn once whatever the number of topics. A session that
 the follow's end cuts is in the tables with end_reason ``study_end``. The simulator of the MSU paper's authors does not
@@ -94,7 +94,7 @@ class ObservationDesign:
 class _Follows(NamedTuple):
     """Follows as columns, (f,) each, in wall seconds since the study began.
 
-    ``leaves`` silently or at inf.
+    ``leaves`` is the time of silent leaving, or inf.
     """
 
     worker: Ints
@@ -108,7 +108,7 @@ class _Follows(NamedTuple):
 class _Sessions(NamedTuple):
     """Sessions by follow and time, (s,), with what began or ended them.
 
-    Whether material ended them, a reminder began them.
+    Flags mark those that the material ended or a reminder began.
     """
 
     follow: Ints
@@ -221,7 +221,7 @@ def _sessions(
 ) -> _Sessions:
     """Return every session that begins before its follow ends, and some more.
 
-    A block of each follow at a time.
+    It draws a block for each follow at a time.
     """
     at = follows.started.copy()
     nothing, nobody = np.zeros(0), np.zeros(0, dtype=np.intp)
@@ -276,7 +276,7 @@ def _visit_table(follows: _Follows, first: _Sessions, last: _Sessions) -> pd.Dat
 def _prompt_table(follows: _Follows, sessions: _Sessions, after: float) -> pd.DataFrame:
     """Return the table of reminders, sent after silences of a given length.
 
-    After enrolment or a visit.
+    A silence begins at enrolment or at a visit.
     """
     follow = np.concatenate([np.arange(len(follows.worker)), sessions.follow])
     since = np.concatenate([follows.started, sessions.end])
@@ -309,7 +309,7 @@ def _times(seconds: Floats) -> pd.DatetimeIndex:
 def _typed(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Return rows with the table's columns and types, unchecked.
 
-    Thousands of studies are drawn for a test.
+    A test draws thousands of studies.
     """
     return rows.reindex(columns=list(table.column_names)).astype(
         {c.name: DTYPES[c.kind] for c in table.columns}
@@ -321,7 +321,7 @@ def simulate_totals(
 ) -> WorkerTotals:
     """Draw n given T (window) or T given n (count) of each worker under the model.
 
-    With zero truncation, whoever would not have been seen is drawn again.
+    With zero truncation, workers who would not have been seen are drawn again.
     """
     if design == "count":
         theta = rng.normal(mu, sigma, len(totals))

@@ -1,6 +1,6 @@
 """Answers about late updates, counted by worker, nugget, topic and lateness.
 
-They say whether the update was still of use; nobody has a name in them.
+They say whether the update was still of use; codes replace all names.
 """
 
 from dataclasses import dataclass, replace
@@ -101,7 +101,7 @@ class LatenessCounts:
     def shared_ways(self) -> dict[str, SharedWay]:
         """The answers by `nugget` and by `topic`, where workers share them.
 
-        Those of which there are several, some asked of two workers.
+        A way needs several clusters, one of them asked of two workers.
         """
         if self.cells is None:
             return {}
@@ -166,7 +166,7 @@ def counted(
 ) -> LatenessCounts:
     """Count answers by worker, nugget, topic and level; (n,) codes each.
 
-    Numbers count from 0.
+    Codes count from 0.
 
     Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
     """

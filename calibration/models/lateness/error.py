@@ -1,14 +1,14 @@
 """Error of a lateness decay, clustered over workers, nuggets and topics.
 
-One-sided at 0 and 1.
+It is one-sided at 0 and 1.
 
     V = V_worker + N + T,    N = (J_nugget - J_worker,nugget)+,    T = (J_topic - J_worker,topic - N)+
 
 V_worker is the sandwich by worker, J_c a jackknife over clusters c, each left out by one Newton step; negative eigenvalues of what
 stands in ( )+ are 0. Nuggets and topics are drawn from larger sets as workers are; what answers on one nugget, or one topic, share counts
 beside what answers of one worker share (two ways as of Cameron, Gelbach and Miller 2011; here a further way never makes an error
-smaller). Degrees of freedom are those of the fewer of workers and nuggets, and with topics Satterthwaite's, since two or three topics
-tell next to nothing about how much topics differ. Where no nugget (topic) was asked of two workers, or there is only one,
+smaller). Degrees of freedom are Satterthwaite's of the sum: few nuggets, or topics, tell little about how much they differ, which matters
+as far as the variance is theirs. Where no nugget (topic) was asked of two workers, or there is only one,
 its part is not known and left out.
 
 At an edge there is no curvature to speak of, and a standard error of 0 would be false certainty:
@@ -66,9 +66,9 @@ def clustered_error(
     floor: float = 0.0,
     moving: tuple[int, ...] = (DECAY, P0),
 ) -> ClusteredError:
-    """Return the clustered error of the fitted ones of (log L, log p0, f).
+    """Return the clustered error of the fitted parameters among (log L, log p0, f).
 
-    For L > 0 and p0 < 1.
+    It needs L > 0 and p0 < 1.
 
     Parameters
     ----------
@@ -90,30 +90,27 @@ def clustered_error(
     cov = sandwich(scores, information.sum(axis=0))
     df = np.full(len(cov), counts.workers - 1.0)
     beyond = np.zeros_like(cov)
-    for name, way in counts.shared_ways.items():
+    for way in counts.shared_ways.values():
         alone, by_worker = derivatives(way.alone), derivatives(way.by_worker)
         of_way, of_both = (jackknife_covariance(newton_changes(*each)) for each in (alone, by_worker))
         part = without_negative(of_way - of_both - beyond)
         of_part = _degrees(alone[1], moved)
-        df = (
-            of_both_parts(np.diag(cov), df, np.diag(part), of_part)
-            if name == "topic"
-            else np.minimum(df, of_part)
-        )
+        df = of_both_parts(np.diag(cov), df, np.diag(part), of_part)
         cov, beyond = cov + part, beyond + part
     return ClusteredError(np.asarray(cov), df)
 
 
 def of_both_parts(first: Floats, first_df: Floats, second: Floats, second_df: Floats) -> Floats:
     """Return Satterthwaite's degrees of freedom of a sum of two variances, (q,)."""
-    both = (first + second) ** 2
-    return np.asarray(both / (first**2 / first_df + second**2 / second_df))
+    df, spread = first_df.copy(), first**2 / first_df + second**2 / second_df
+    np.divide((first + second) ** 2, spread, out=df, where=spread > 0)
+    return df
 
 
 def _degrees(information: Floats, moved: int) -> Floats:
     """Return the degrees of freedom of each parameter, (c, q, q) -> (q,).
 
-    How many clusters tell it, less one.
+    They are the effective number of clusters less one.
 
     A cluster whose own log p0 is moved by x moves the estimates by x y, y = I^-1 I_c e, so the degrees of freedom of Satterthwaite's kind are
     (sum y^2)^2 / sum y^4 - 1, and at least 1: updates in time of three nuggets tell p0 no better if ten others come late.
@@ -126,7 +123,7 @@ def _degrees(information: Floats, moved: int) -> Floats:
 def design_effect_in_time(counts: LatenessCounts) -> float:
     """Return the design effect of the share of useful updates in time, at least 1.
 
-    Because workers, nuggets or topics differ.
+    It exceeds 1 where workers, nuggets or topics differ.
 
     w / (w - 1) sum_u (s_u - n_u p)^2 / (n p (1 - p)), u the workers or, if that is larger, the nuggets or the topics. Where all answers are the same it
     cannot be told, and each worker's (nugget's) answers are taken to be worth a single one.
@@ -201,7 +198,7 @@ class DecayUncertainty:
     def _bound_above_zero(self, tail: float) -> float:
         """Return the L at which no late useful answer has probability ``tail``.
 
-        1 if even there it has more.
+        It is 1 if the probability is larger even there.
         """
         late = self.level > 0
 
@@ -220,7 +217,7 @@ class DecayUncertainty:
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw (L, p0) from normal laws on the working scales, cut at 1, (n, 2).
 
-        At an edge what the one-sided bounds spread out.
+        At an edge the one-sided bounds give the spread.
         """
         cov = np.nan_to_num(self.cov)
         centre = [np.log(self.decay) if self.decay else 0.0, logit(self.p0) if self.p0 < 1 else 0.0]

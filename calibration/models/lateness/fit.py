@@ -1,6 +1,7 @@
 """Fit of the decay of lateness to answers about the use of updates.
 
-Rows in: table lateness (worker, topic, nugget, visits_late, useful). The law and its maximum are in `likelihood`, the interval in `error`.
+It reads table lateness (worker, topic, nugget, visits_late, useful). The law and its maximum are in
+`likelihood`, the interval in `error`.
 """
 
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class LatenessFit(CalibrationResult):
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw table lateness with n rows from the fitted model.
 
-        Levels are as often as in the data, workers alike.
+        Levels are as frequent as in the data; workers are alike.
 
         Workers answer as many rows each as in the data, on average.
         """
@@ -69,7 +70,7 @@ class LatenessFit(CalibrationResult):
 def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
     """Fit the decay L and the share p0 of updates useful in time.
 
-    By maximum likelihood.
+    The estimates maximise the likelihood.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def log_likelihood(
 ) -> float:
     """Return sum_lambda s log p + (n - s) log(1 - p), -inf if impossible.
 
-    It is so where an answer has chance 0.
+    It is impossible where an observed answer has probability 0.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def scores_and_information(
 ) -> tuple[Floats, Floats]:
     """Return each worker's score and expected information in (log L, log p0, f).
 
-    For L > 0 and p0 < 1.
+    It needs L > 0 and p0 < 1.
 
     Returns
     -------

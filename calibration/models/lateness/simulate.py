@@ -1,6 +1,6 @@
 """Simulator of answers about lateness, by people, nuggets and topics that differ.
 
-With a floor, and people who do not look.
+It can add a floor, and people who do not look.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from metrics.arrays import Floats, Indices
 class LatenessRaters:
     """Simulated people who say whether updates are of use.
 
-    useful ~ Bernoulli(p0_wn (f + (1 - f) L_w^lambda)), 0^0 = 1.
+    The law is useful ~ Bernoulli(p0_wn (f + (1 - f) L_w^lambda)), with 0^0 = 1.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def simulate_lateness(raters: LatenessRaters, rng: np.random.Generator) -> pd.Da
 def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -> LatenessCounts:
     """Draw counted answers: many data sets in a short time.
 
-    The same as of `simulate_lateness`.
+    Their law is that of `simulate_lateness`.
     """
     worker, late, useful, nugget = _answers(raters, rng)
     return counted(worker, late, useful, nugget, None if nugget is None else nugget % raters.topics)

@@ -1,6 +1,6 @@
 """Patience L by the paper's grid search for the highest agreement.
 
-The L on a grid at which M agrees with most pairs (Kato et al. 2016, 4.3).
+The estimate is the L on a grid at which M agrees with most pairs (Kato et al. 2016, 4.3).
 
 Agreement is a step function of L: many values of L tie for the highest, and it moves by chance much more than the
 likelihood does. So the whole set of best L is kept, and its middle on the log scale is the estimate. It is shown beside
@@ -57,7 +57,7 @@ class GridFit(CalibrationResult):
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
         """Return an interval that holds every equally best patience.
 
-        The estimate is one of them.
+        The estimate is one of these.
 
         It is open at an end of the grid that is among the best. Parameters and errors are those of
         `CalibrationResult.conf_int`.
@@ -73,7 +73,7 @@ class GridFit(CalibrationResult):
     def _with_best(self, interval: Interval, first: int, last: int) -> Interval:
         """Return an interval widened to the grid points ``first`` and ``last``.
 
-        Open where they end the grid.
+        It is open where these points end the grid.
         """
         low, high = interval
         ends_high = last == len(self.grid) - 1
@@ -87,7 +87,7 @@ class GridFit(CalibrationResult):
     ) -> tuple[Floats, Floats, Floats]:
         """Return the agreement at each patience of the grid, with a simultaneous band.
 
-        It holds the whole curve at once.
+        The band covers the whole curve.
 
         Returns
         -------
@@ -211,7 +211,7 @@ def credit_by_topic(pairs: JudgedSummaries, patience: Floats) -> Floats:
 def without_each_topic(pairs: JudgedSummaries, *, language: str | None = None) -> dict[str, float]:
     """Return the patience of highest agreement without each topic, by topic.
 
-    So each is judged by what the others say.
+    Each topic is then judged by the others.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def without_each_topic(pairs: JudgedSummaries, *, language: str | None = None) -
 def _middle(credit: Floats, grid: Floats) -> Floats:
     """Return the middle grid point of highest credit, (..., k) -> (...).
 
-    On the log scale.
+    It is the middle on the log scale.
     """
     best = credit >= credit.max(axis=-1, keepdims=True)
     first = best.argmax(axis=-1)

@@ -19,7 +19,8 @@ from metrics.summaries.trailtext import Probabilities
 Decay: TypeAlias = Literal["linear", "exponential", "hyperbolic", "step"]
 """Form of the decay of worth with the offset x, in units of 1 / kappa.
 
-max(0, 1 - kappa x), as in M, exp(-kappa x), 1 / (1 + kappa x), or all of it up to 1 / kappa and nothing beyond.
+The forms are max(0, 1 - kappa x), as in M, exp(-kappa x), 1 / (1 + kappa x), and 1 up to 1 / kappa and 0
+beyond.
 """
 _KEYS = ["task", "topic", "system_a", "system_b"]
 
@@ -41,7 +42,7 @@ def worth(depth: Floats, decay: Decay) -> Floats:
 class Summaries:
     """iUnits that the readers of s summaries meet, with offsets and weights.
 
-    The rest of the positions does not matter to M.
+    Other positions do not matter to M.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class Summaries:
     def m_slope(self, kappa: Floats) -> Floats:
         """Return dM / dkappa of every summary: (k,) -> (k, s).
 
-        From the right where M bends.
+        It is the slope from the right where M bends.
         """
         reached = np.outer(kappa, self.offset) < 1
         return self._summed(-self.weight * self.offset * reached)
@@ -236,7 +237,7 @@ def _judgments(pairs: pd.DataFrame, judged: pd.DataFrame) -> Judgments:
 def _known(votes: pd.DataFrame, positions: pd.DataFrame, task_key: list[str]) -> Bools:
     """Return which pairs have positions.
 
-    Of their topic, and of both systems in any topic.
+    Their topic must have positions, and so must both systems in some topic.
     """
     known = _within(votes[[*task_key, "topic"]], positions[[*task_key, "topic"]])
     for side in ("system_a", "system_b"):
@@ -268,7 +269,7 @@ def given_probabilities(
 ) -> dict[str, dict[str, float]]:
     """Return P(i|q) of every topic with positions, uniform without any source.
 
-    The collection's, else the fallback.
+    The collection's values come first, then the fallback.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Patience L from preferences, by the profile likelihood of differences of M.
 
-The L at which differences of M explain best who preferred what.
+The estimate is the L at which differences of M best explain the preferences.
 
 For each kappa = 1 / L, Davidson's model (`calibration.inference.choice`) is fitted to M_L(R) - M_L(R'); slope and tie weight
 are free for each kappa, since the scale of M changes with it. The estimate is the kappa of the highest profile
@@ -47,12 +47,12 @@ NOTHING_SHOWS = "nothing shows that M matters"
 UNRELATED = 0.05
 """Level of the test that judgments are related to M.
 
-So often judgments that have nothing to do with M would give a number.
+Judgments unrelated to M would yield a number this often.
 """
 MIN_DF = 6
 """Smallest degrees of freedom of that test.
 
-The design effect of two topics says too little to refuse by.
+The design effect of two topics is too uncertain to refuse a fit.
 """
 SEPARATED = 0.999
 """Share of the largest slope from which a slope counts as infinite."""
@@ -75,7 +75,7 @@ class ProfileMaximum(NamedTuple):
 class KappaProfile:
     """Profile likelihood of kappa, with slope and tie weight at each kappa.
 
-    Ascending (m,) ndarrays of kappa, slope, log tie weight, log-likelihood.
+    All are (m,) ndarrays; kappa ascends.
     """
 
     kappa: Floats
@@ -113,10 +113,7 @@ def maximised(
     used: Bools | None = None,
     decay: Decay = "linear",
 ) -> KappaProfile:
-    """Refine a profile around its maximum.
-
-    Until it is found to a four thousandth of the grid's spacing.
-    """
+    """Refine a profile around its maximum, to a four thousandth of the grid's spacing."""
     for _ in range(ZOOMS):
         low, best, high = profile.kappa[
             np.clip(profile.best + np.array([-1, 0, 1]), 0, len(profile.kappa) - 1)
@@ -137,7 +134,7 @@ def maximised(
 def without_each_group(pairs: JudgedSummaries, differences: Floats) -> Floats:
     """Return kappa fitted without each topic or group of topics.
 
-    Groups are those of `calibration.inference.clusters.jackknife_groups`.
+    `calibration.inference.clusters.jackknife_groups` makes the groups.
 
     Parameters
     ----------
@@ -196,7 +193,7 @@ class Rows(NamedTuple):
 class DesignEffects(NamedTuple):
     """Design effects of the three parameters, with degrees of freedom.
 
-    How many times larger variances are than the model's.
+    A design effect is the clustered variance over the model's.
 
     Attributes
     ----------
@@ -240,7 +237,7 @@ def score_rows(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Rows:
 def information(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Floats:
     """Return the expected information of the three parameters, (3, 3).
 
-    The last row and column are 0 where nobody saw a tie.
+    The last row and column are 0 without observed ties.
     """
     kappa = np.array([optimum.kappa])
     difference = pairs.differences(kappa)[0]
@@ -275,7 +272,7 @@ def _cells(rows: Rows) -> int:
 def _effect(rows: Rows, matrix: Floats, first: int, *, crossed: bool) -> tuple[float, float]:
     """Return the design effect of one parameter given those before it, with its df.
 
-    Clustered over model variance.
+    It is the clustered variance over the model's.
     """
     model = np.linalg.pinv(matrix, hermitian=True)
     influence = rows.scores[:, first:] @ model[0]
@@ -288,7 +285,7 @@ def _effect(rows: Rows, matrix: Floats, first: int, *, crossed: bool) -> tuple[f
 class PreferencesFit(CalibrationResult):
     """Patience fitted to preferences, with its profile likelihood.
 
-    And what the model expects of each pair.
+    It also has the model's expected votes of each pair.
 
     Attributes
     ----------
@@ -311,10 +308,7 @@ class PreferencesFit(CalibrationResult):
     place: ProfileMaximum
 
     def simulate(self, rng: np.random.Generator) -> Votes:
-        """Return votes drawn from the fitted model for the same pairs.
-
-        As many for each.
-        """
+        """Return votes drawn from the fitted model for the same pairs, as many for each."""
         tie_weight = self.details["tie_weight"]
         log_tie = np.log([tie_weight]) if tie_weight else np.array([-np.inf])
         chances = choice_probabilities(self.log_odds, log_tie)
@@ -425,7 +419,7 @@ def _check_votes(pairs: JudgedSummaries) -> None:
 def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
     """Raise if preferences follow M with hardly an exception.
 
-    Then every slope is too small, and kappa is any of a range.
+    The slope then has no maximum, and kappa may be any value of a range.
     """
     differences = pairs.differences(profile.kappa)
     spread = np.sqrt(differences**2 @ pairs.votes.total / pairs.votes.total.sum())
@@ -443,7 +437,7 @@ def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
 def _check_relation(details: Mapping[str, float], clusters: DesignEffects) -> None:
     """Raise unless preferences are related to M, by more than 2 F(2, df).
 
-    A slope and a kappa that explain nothing are refused.
+    It refuses a slope and a kappa that explain nothing.
     """
     ratio = details["lr_no_relation"] / max(1.0, clusters.slope)
     bound = 2 * float(fdtri(2, max(clusters.df, MIN_DF), 1 - UNRELATED))
@@ -503,7 +497,7 @@ def _edges(pairs: JudgedSummaries, profile: KappaProfile) -> Iterator[Diagnostic
 def misfit(log_odds: Floats, votes: Votes) -> float:
     """Return Pearson's chi-squared of p pairs over p - 1 degrees of freedom.
 
-    For what preferences say beyond ties.
+    Ties are left out.
 
     sum_pairs (v_1 - v_2 - (n - t) tanh(b D / 2))^2 / ((n - t) (1 - tanh(b D / 2)^2)) / (p - 1)
 

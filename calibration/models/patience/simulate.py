@@ -1,6 +1,6 @@
 """Simulators of summaries, preferences, stops and votes from known parameters.
 
-For tests, benchmarks and planning.
+Tests, benchmarks and planning use them.
 """
 
 import math
@@ -82,7 +82,7 @@ def _layers(
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Return the iUnits of the first layer, and of each linked second layer.
 
-    Each intent that has a link has one.
+    Each intent that has a link has a second layer.
     """
     order = np.argsort(-value, kind="stable").tolist()
     intents = len(importance)
@@ -111,7 +111,7 @@ def _trail(
 ) -> Iterator[tuple[int, int]]:
     """Yield each iUnit that a reader with one intent meets, with its offset.
 
-    First layer, then the links.
+    The first layer comes first, then the links.
     """
     end, read_iunits = 0, set()
     items = list(first)
@@ -126,9 +126,7 @@ def _trail(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedJudges:
-    """Simulated judges of pairs of summaries, by Davidson's model on M.
-
-    On differences of M.
+    """Simulated judges of pairs of summaries, by Davidson's model on differences of M.
 
     Attributes
     ----------
@@ -260,7 +258,7 @@ def _worth(
 ) -> pd.DataFrame:
     """Return M of every summary, a column a patience.
 
-    Worth that falls otherwise than in M is a weight that does not decay any more.
+    A decay of another form enters as weights without decay.
     """
     if decay == "linear":
         return m_from_positions(positions, probabilities, patience.tolist())
@@ -311,7 +309,7 @@ def _judgments(
 def spread_of_logs(cv: float) -> float:
     """Return the log-scale deviation of a log-normal law from its relative one.
 
-    The latter is the coefficient of variation.
+    The relative deviation is the coefficient of variation.
     """
     return math.sqrt(math.log1p(cv**2))
 
@@ -412,7 +410,7 @@ def _by_screen(
 def simulate_stops_on(text_chars: Floats, patience_chars: float, rng: np.random.Generator) -> pd.DataFrame:
     """Draw table stops on texts of given lengths, one reader each.
 
-    Parameters as for `drawn_stops`.
+    `drawn_stops` has the parameters.
     """
     names = np.array([f"W{number}" for number in range(len(text_chars))])
     return _stops(names, None, text_chars, drawn_stops(text_chars, patience_chars, rng))

@@ -144,7 +144,7 @@ def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, optimum: Pro
 def logliks_of_preferences(judgments: Judgments, log_odds: Floats) -> Floats:
     """Return each person's log-likelihood of preferences at g laws.
 
-    (p, g) -> (people, g).
+    The shape changes from (p, g) to (people, g).
     """
     shape = (len(judgments.people), len(log_odds))
     place = (judgments.worker, judgments.pair)
@@ -155,9 +155,9 @@ def logliks_of_preferences(judgments: Judgments, log_odds: Floats) -> Floats:
 
 
 def _beyond_m(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Floats:
-    """Return what the judges of each pair agree on beyond M, in log odds, (p, 1).
+    """Return the judges' agreement on each pair beyond M, in log odds, (p, 1).
 
-    A step of Newton's method on each pair, shrunk by the variance over pairs that Pearson's residuals leave.
+    It is one Newton step on each pair, shrunk by the variance over pairs that Pearson's residuals leave.
     """
     log_odds = optimum.slope * pairs.differences(np.array([optimum.kappa]))[0]
     decided = pairs.votes.first + pairs.votes.second

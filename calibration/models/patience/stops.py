@@ -1,6 +1,6 @@
 """Patience L from stop positions, by the survival curve of reading.
 
-How far into a text people read.
+A stop shows how far into a text a person read.
 
 If the stop X is uniform on (0, L), the share still reading at x is S(x) = max(0, 1 - x / L): the decay of U- and M-measure
 is the survival curve of stops. So the curve is estimated (Kaplan and Meier 1958; a text read to its end is censored
@@ -151,7 +151,7 @@ def stops_of_texts(stops: pd.DataFrame, language: str | None = None) -> Stops:
 def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
     """Return the rows that measure patience, and a sentence on the others.
 
-    With the column longest.
+    The rows gain column longest.
     """
     judged = stops["judgment"].notna()
     visits = ~judged if judged.any() else judged
@@ -168,7 +168,7 @@ def _usable(stops: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
 def longest_versions(stops: pd.DataFrame) -> "pd.Series[float]":
     """Return the largest text_chars of each row's text.
 
-    Of all rows with its topic and system.
+    It looks at all rows with the same topic and system.
 
     How long a two-layered text is depends on the layers its reader opened, and who stops early opens none. Choosing
     rows by their own length would drop early stops. Rows without a system are taken by their own length.
@@ -208,7 +208,7 @@ def read_stops(rows: pd.DataFrame) -> Stops:
 def screen_step(stops: Floats) -> float | None:
     """Return the common divisor of all stops, or None.
 
-    None where there is none, or there are too few.
+    The result is None where there is none, or stops are too few.
     """
     places = np.unique(np.round(stops))
     places = places[places > 0]
@@ -247,7 +247,7 @@ class StopsFit(CalibrationResult):
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Return table stops of ``n`` readers of one text each, drawn from the fit.
 
-        Texts are as long as those read.
+        Texts have the lengths of those in the data.
         """
         return simulate_stops_on(rng.choice(self.text_chars, n), self.estimates[0], rng)
 
@@ -261,7 +261,7 @@ class StopsFit(CalibrationResult):
     ) -> None:
         """Plot the Kaplan-Meier curve, the fitted line, and a simulated envelope.
 
-        Of studies from the fit.
+        The envelope is of studies from the fit.
 
         The envelope is pointwise; in the simulated studies each text has a reader of its own. An infinite patience has
         neither line nor envelope.
@@ -303,7 +303,7 @@ def fit_patience_from_stops(
 ) -> StopsFit:
     """Fit the patience whose line is closest to the survival curve of stops.
 
-    The line is its linear decay.
+    The line is the linear decay of the patience.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def _edges(kappa: float, workers: int) -> tuple[Diagnostic, ...]:
 class ReadingCurve(NamedTuple):
     """Stops spread over their intervals of uncertainty, as points of a curve.
 
-    Ascending positions, who stopped there, which row each is a part of.
+    It has ascending positions, the stops at each, and the row that each is a part of.
 
     ``pull``: how far kappa moves with the kappa up to which stops are spread; 0 where these are known exactly.
     """
@@ -405,7 +405,7 @@ class ReadingCurve(NamedTuple):
 def reading_curve(stops: Stops) -> ReadingCurve:
     """Spread each stop evenly over its interval, as far as the fitted patience goes.
 
-    The characters between which it lies.
+    The interval holds the characters between which the reader stopped.
     """
     if np.array_equal(stops.high, stops.low):
         return _spread_over(stops, stops.high, 1)
@@ -434,7 +434,7 @@ def _spread_over(stops: Stops, high: Floats, parts: int) -> ReadingCurve:
 def curve_positions(read: Floats) -> Floats:
     """Return even positions up to the 99 % quantile of stops.
 
-    At them curve and line are compared.
+    Curve and line are compared there.
     """
     last = float(np.quantile(read, 0.99))
     return np.linspace(last / POSITIONS, last, POSITIONS)
@@ -471,7 +471,7 @@ def survival_curves(read: Floats, stopped: Bools, weights: Floats, positions: Fl
 def line_fits(curves: Floats, positions: Floats) -> Floats:
     """Return the kappa = 1 / L of the line closest to each curve.
 
-    argmin sum_g (S(g) - max(0, 1 - kappa g))^2.
+    It minimises sum_g (S(g) - max(0, 1 - kappa g))^2.
 
     For each number m of positions before L, the sum is a parabola in kappa, cut to the kappa that leave m positions
     before L; the smallest of the m minima is the exact one.
@@ -546,7 +546,7 @@ def _without_groups(clusters: Ints) -> Floats:
 def logliks_of_people(stops: Stops, patience: Floats) -> Floats:
     """Return each person's log-likelihood at each patience, (people, g).
 
-    Stops are uniform up to it.
+    Stops are uniform up to the patience.
     """
     within = np.minimum(stops.high[:, None], patience) - np.minimum(stops.low[:, None], patience)
     known = stops.high > stops.low

@@ -1,6 +1,6 @@
 """T11U's alpha from preferences: gain against all non-relevant pushes.
 
-Whatever the day.
+Such pushes count alike on every day.
 
 T11U = alpha gain - (1 - alpha) nonrelevant (Tan et al., SIGIR 2016, eq. 3) does not tell the days apart, so P_E = P_0 = P here;
 S_E and S_0 are free, because what people make of silence would otherwise be charged to the pushes. Then
@@ -53,7 +53,7 @@ class AlphaFit(CalibrationResult):
 class FiellerAlpha:
     """Fieller interval of alpha, from r = w_P / w_G.
 
-    alpha = 1 / (1 + r), negative r cut at 0.
+    alpha = 1 / (1 + r), with negative r cut at 0.
 
     It holds its level however weak either weight is. Where w_P is not positive, alpha is 1 and the interval is a bound from
     below, the same lower end as otherwise: to turn to a one-sided one there would hold the truth in 91 % where P is small.

@@ -1,6 +1,6 @@
 """Identified columns of a design of contingency cells.
 
-Which weights the cells of the judged pairs can tell apart.
+They are the weights that the cells of the judged pairs can separate.
 
 If non-relevant pushes were counted as days with any push, P_0 and S_0 would be counted by cells that add up to the
 silent days, the same for both streams: then only P_0 + S_0 can be told. Such combinations are found from the null space of
@@ -17,7 +17,7 @@ from metrics.arrays import Floats
 MIN_SINGULAR_VALUE = 1e-8
 """Smallest singular value of independent columns, relative to the largest.
 
-Of columns scaled to one length.
+Columns are scaled to one length first.
 """
 
 
@@ -94,7 +94,7 @@ def _sum(one: str, part: float, other: str) -> str:
 def variance_inflation(design: Floats) -> Floats:
     """Return the variance inflation factor of each of k columns: (n, k) -> (k,).
 
-    1 / (1 - R^2) on the others, about 0; the columns are independent.
+    It is 1 / (1 - R^2) on the others, about 0; the columns are independent.
     """
     scaled = design / np.sqrt((design**2).sum(axis=0))
     return np.asarray(np.diag(np.linalg.inv(scaled.T @ scaled)))

@@ -57,7 +57,7 @@ FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType
 )
 """Transformation of a count of pushes by form.
 
-Cells do not count the eventful days with a push; the root of their pushes stands for them.
+Cells do not count eventful days with a push; the root of their pushes replaces them.
 """
 Part: TypeAlias = Literal["pain", "gain"]
 PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gain": [0]})
@@ -203,7 +203,7 @@ def _of_convention(push_cells: pd.DataFrame, asked: str | None) -> tuple[pd.Data
 def _is_about(preferences: pd.DataFrame, cells: pd.DataFrame) -> "pd.Series[bool]":
     """Return which judgments are about push streams.
 
-    Of a task and topic with cells, where the cells name tasks.
+    Their task and topic have cells, where the cells name tasks.
     """
     of_topic = preferences["topic"].isin(cells["topic"])
     return of_topic & (preferences["task"].isin(cells["task"]) | bool(cells["task"].isna().any()))
@@ -212,7 +212,7 @@ def _is_about(preferences: pd.DataFrame, cells: pd.DataFrame) -> "pd.Series[bool
 def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFrame:
     """Return the cells and days of the stream on one side of each row, if any.
 
-    Cells that name task and pair go before those that leave either open.
+    Cells that name task and pair come before those that leave either open.
     """
     cell_columns = [*CELL_SIGNS, "days"]
     stream_cells = pd.DataFrame(np.nan, index=rows.index, columns=cell_columns)
@@ -238,9 +238,7 @@ def _numbers(rows: pd.DataFrame, columns: list[str]) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVotes:
-    """Votes of m pairs of streams, each pair in one direction.
-
-    Whatever side its streams were on.
+    """Votes of m pairs of streams, each pair in one direction, whatever its sides.
 
     Attributes
     ----------
@@ -277,7 +275,7 @@ def pair_votes_of(judgments: PushJudgments) -> PairVotes:
 def expected_shares(difference: Floats, maximum: ChoiceMaximum, ties: Ties) -> Floats:
     """Return the outcome probabilities of each pair: (m, k) -> (m, 3).
 
-    (m, 2) without ties.
+    It is (m, 2) without ties.
     """
     outcomes = OUTCOMES if maximum.tie is not None else OUTCOMES[:2]
     m = len(difference)
@@ -295,7 +293,7 @@ def simulated_tables(
 ) -> dict[str, pd.DataFrame]:
     """Draw tables preferences and push_cells of n judgments, with random sides.
 
-    Pairs are as often as they were judged.
+    Pairs are as frequent as in the data.
     """
     m = len(pairs.votes)
     pair = rng.choice(m, size=n, p=pairs.votes.sum(axis=1) / pairs.votes.sum())

@@ -1,6 +1,6 @@
 """Simulator of preferences between push streams, and of their cells.
 
-With the people who judge pairs of them.
+It also simulates the people who judge the pairs.
 """
 
 import math
@@ -80,7 +80,7 @@ def simulate_push_cells(
 ) -> pd.DataFrame:
     """Draw table push_cells for all pairs of systems of each topic.
 
-    Two rows after each other are a pair.
+    Two consecutive rows are a pair.
 
     Systems differ in how much they find, how much else they push on eventful days, and how much on silent ones.
 
@@ -159,7 +159,7 @@ def simulate_push_judgments(
 ) -> PushJudgments:
     """Draw joined judgments, without the detour over tables.
 
-    What the tables of `simulate_push_cells` and `simulate_push_preferences` come to when they are joined.
+    They equal the joined tables of `simulate_push_cells` and `simulate_push_preferences`.
 
     The same generator gives the same judgments as by way of the tables, in a small part of the time.
     """
@@ -212,7 +212,7 @@ def _rates(mean: float, topics: int, systems: int, rng: np.random.Generator) -> 
 class _Drawn(NamedTuple):
     """Drawn judgments, (n,) each: worker, pair, order, vote, word for a tie.
 
-    Whether the pair's first stream was right; the vote for left.
+    Order says whether the pair's first stream was on the right; the vote is for the left.
     """
 
     worker: Ints

@@ -98,7 +98,7 @@ class FitData:
     def has_clusters(self) -> bool:
         """True if there are several workers and several topics.
 
-        Otherwise nothing is known about differences between them.
+        Otherwise differences between them are unknown.
         """
         return min(self.workers, self.topics) > 1
 
@@ -106,7 +106,7 @@ class FitData:
 def fit_data(judgments: PushJudgments, design: Floats, ties: Ties) -> FitData:
     """Return the fit data of judgments with a (n, k) design.
 
-    Without ties for ``drop``.
+    Convention ``drop`` leaves out ties.
 
     Raises
     ------
@@ -170,7 +170,7 @@ class RawWeights:
 class FiellerRatios:
     """Fieller's intervals of ratios to G_E.
 
-    {r : (w - r g)^2 <= t^2 Var(w - r g)}.
+    An interval is {r : (w - r g)^2 <= t^2 Var(w - r g)}.
 
     They hold their level however weak g is. Where the set has no end, so has the interval; of two rays the one with
     the estimate is taken, because G_E is positive.
@@ -343,7 +343,7 @@ Verdict: TypeAlias = Literal["supported", "not supported", "undecided"]
 class SilentDays:
     """Answer whether silence on a silent day should be rewarded.
 
-    (S_0 > 0, as in ELG-1) or not (as in ELG-0).
+    S_0 > 0 rewards it, as in ELG-1; ELG-0 does not.
 
     Attributes
     ----------
@@ -363,7 +363,7 @@ class SilentDays:
     def verdict(self) -> Verdict:
         """Verdict on S_0 > 0 at 5 %: supported, not supported or undecided.
 
-        Supported where S_0 <= 0 is rejected at 5 %, not supported where S_0 >= 0 is, else undecided.
+        It is supported where S_0 <= 0 is rejected at 5 %, not supported where S_0 >= 0 is, else undecided.
         """
         if self.p_value < SILENT_LEVEL:
             return "supported"
@@ -441,7 +441,7 @@ class PushFit(CalibrationResult):
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         """Draw tables preferences and push_cells with n judgments from the fitted model.
 
-        Of the same pairs.
+        The pairs are those of the data.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """Fit of reading speed over workers: mean and spread of log words per second.
 
-Normal with mean mu and standard deviation sigma.
+The workers' mean log speeds are normal with mean mu and standard deviation sigma.
 
 Rows in: table reads; which of them count is said in `rows`. The law of a read and its likelihood are in `law` and `mixture`, what items
 add to the error in `items`.
@@ -46,7 +46,7 @@ _ONE_SPEED = 0.02
 MAX_READS_A_WORKER, MAX_ROWS, MIN_STUDIES = 200, 300_000, 5
 """Limits of a simulation: reads of a worker, rows in all, and fewest studies.
 
-The error of a median of so many reads is nothing beside sigma.
+The error of a median of so many reads is negligible beside sigma.
 """
 _BINS = np.linspace(-4.5, 4.5, 61)
 
@@ -106,7 +106,7 @@ class ReadingSpeedFit(CalibrationResult):
     def simulate(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw table reads of ``n`` workers from the fitted model.
 
-        As many and as long items each as the workers had.
+        Each has as many items, of the same lengths, as a worker of the data.
 
         Lengths stand in column words, whatever the unit; visits do not end.
         """
@@ -123,7 +123,7 @@ class ReadingSpeedFit(CalibrationResult):
     def simulated_medians(self, rng: np.random.Generator, studies: int) -> Floats:
         """Return medians of simulated studies, (studies, workers).
 
-        With as many reads of each worker.
+        Each worker has as many reads as in the data.
 
         An interrupted read is cut at a uniform share of its time. Every study has people of its own; the errors of their medians come
         from `MAX_ROWS` drawn reads, or from five studies where these are more, and are taken again by later studies.
@@ -149,7 +149,7 @@ class ReadingSpeedFit(CalibrationResult):
     def plot_qq(self, ax: "Axes", *, level: float = LEVEL, n_boot: int = 199, seed: int = 1) -> None:
         """Plot the workers' median log speeds against normal quantiles.
 
-        With an envelope of simulated studies.
+        An envelope of simulated studies lies behind them.
 
         The envelope is pointwise and holds a share ``level`` of the simulated studies at each place; medians of few
         reads are noisy, which the simulated ones are too.
@@ -174,7 +174,7 @@ class ReadingSpeedFit(CalibrationResult):
     def plot_residuals(self, ax: "Axes", *, level: float = LEVEL) -> None:  # noqa: ARG002
         """Plot the residuals of complete reads with the fitted law and its parts.
 
-        How far they are from their worker's speed; it has no band.
+        Residuals are distances from the worker's speed; the plot has no band.
         """
         width = _BINS[1] - _BINS[0]
         share = self.summaries.residuals / max(1, self.summaries.residuals.sum()) / width
@@ -220,7 +220,7 @@ class ReadingSpeedFit(CalibrationResult):
 def fit_reading_speed(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeedFit:
     """Fit mean and spread of log reading speed over workers.
 
-    By marginal maximum likelihood.
+    The estimates maximise the marginal likelihood.
 
     Parameters
     ----------
@@ -282,7 +282,8 @@ def fit_timed_reads(data: TimedReads) -> ReadingSpeedFit:
 def _uncertainty(data: TimedReads, fit: MixtureFit, effects: ItemEffects) -> StudentT:
     """Return the error over workers and, if several read an item, over items.
 
-    The degrees of freedom are Satterthwaite's of the sum of both variances; without a part of items they are the workers' alone.
+    The degrees of freedom are Satterthwaite's for the sum of both variances, or the workers' alone without a
+    part of items.
     """
     both, workers = fit.cov + np.diag([effects.mu_variance, 0.0]), data.n_workers - 1
     of_items = effects.mu_variance**2 / max(effects.items - 1, 1)

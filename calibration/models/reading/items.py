@@ -1,6 +1,6 @@
 """Effects of items on reading speed, with items as a sample beside the workers.
 
-What everybody finds hard to read makes everybody slower at once.
+An item that is hard to read makes every reader slower at once.
 
 x_ui = theta_u + b_i + e,    b_i ~ (0, s^2)
 
@@ -51,7 +51,7 @@ class ItemEffects:
 def item_effects(data: TimedReads, medians: MedianFit, slope: float = 0.0) -> ItemEffects:
     """Estimate the effects of items on log speeds beside workers.
 
-    With ``slope`` on log length taken out first.
+    It first removes ``slope`` on log length.
     """
     usable = near_reads(data, medians)
     shared = usable & _read_by_several(data.item, usable)
@@ -103,7 +103,7 @@ def _unexplained(y: Floats, design: csc_array) -> float:
 def _row_weights(data: TimedReads, medians: MedianFit, rows: Bools) -> Floats:
     """Return the weight of each usable read in mu.
 
-    Every worker counts by their precision, and their reads evenly.
+    A worker's precision is the worker's weight, split evenly over the reads.
     """
     precision = 1 / (medians.sigma**2 + medians.variances)
     reads = np.bincount(data.worker[rows], minlength=data.n_workers)

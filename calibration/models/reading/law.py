@@ -1,6 +1,6 @@
 """Law of one read's log speed around its worker's, and a simulator of reads.
 
-A read is read, idle, skimmed, or anything.
+A read is read, idle, skimmed, or arbitrary.
 
 e ~ sum_k p_k N(m_k, tau^2 + d_k^2):  read  m = 0, d = 0;  idle  m = -1.6, d = 0.9;  skimmed  m = 1.6, d = 0.5;
     anything  m = 0, d = 3 with a fixed share of 0.002, so that a single absurd time has little say
@@ -27,7 +27,7 @@ _START = pd.Timestamp("2026-03-02T09:00:00", tz="UTC")
 class ReadLaw:
     """Law of one residual at given parameters.
 
-    (mu, log sigma,) log tau, a_idle, a_skimmed.
+    They are (mu, log sigma,) log tau, a_idle and a_skimmed.
     """
 
     def __init__(self, p: Floats) -> None:
@@ -80,7 +80,7 @@ class ReadLaw:
 class LawValues:
     """Density of some residuals, its parts, and its slope in log tau; (n, k) each.
 
-    f, or F where cut.
+    Cut reads have F in place of f.
     """
 
     value: Floats
@@ -93,7 +93,7 @@ class LawValues:
     def slopes(self, weight: Floats) -> Floats:
         """Return the slopes of log f in log tau, a_idle and a_skimmed, (n, 3).
 
-        Added up over nodes with (n, k) weights.
+        They are summed over nodes with (n, k) weights.
         """
         relative = weight / self.value
         tau, idle, skimmed, density = (
@@ -200,7 +200,7 @@ def _visits(
 ]:
     """Return the visit of each read, its dwell time and whether it was cut.
 
-    By the visit's end.
+    A read is cut by the visit's end.
 
     The end of an exponential visit has no memory, so each read is cut with a time of its own.
     """

@@ -82,7 +82,7 @@ def fit_medians(data: TimedReads) -> MedianFit:
 def worker_medians(data: TimedReads) -> Floats:
     """Return each worker's median log speed by Kaplan and Meier, or nan.
 
-    nan where the curve does not come down to a half.
+    It is nan where the curve does not fall to a half.
 
     The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so
     times at risk run from the fastest read to the slowest. Where exactly half is left between two reads the
@@ -113,10 +113,7 @@ def worker_medians(data: TimedReads) -> Floats:
 
 
 def _middles(log_speed: Floats, reads: Indices) -> Floats:
-    """Return medians of complete reads, from a sorted table of workers.
-
-    It has a row for each worker and is sorted at once.
-    """
+    """Return each worker's median of complete reads."""
     table = _table(log_speed, reads)
     table.sort(axis=1)
     row = np.arange(len(reads))

@@ -29,12 +29,12 @@ MANY_ROWS = 50_000
 NODES, REACH = 41, 10.0
 """Number of nodes, and their half-width in posterior standard deviations.
 
-The worker's posterior has longer tails than a normal one.
+A worker's posterior has longer tails than a normal one.
 """
 NODES_OF_MANY, REACH_OF_MANY = 17, 6.5
 """Number of nodes and their half-width for a worker with many reads.
 
-The nodes are as dense as needed, and what lies outside them is less than a millionth.
+The nodes are as dense as needed, and less than a millionth lies outside them.
 """
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 1200
@@ -47,7 +47,7 @@ _MIN_VARIANCE = 1e-6
 _FAR = 20.0
 """Largest absolute log sigma or log tau of a maximum.
 
-The search runs there where reads do not scatter, until numbers overflow.
+The search goes there where reads do not scatter, until numbers overflow.
 """
 _LOG_ROOT_2_PI = 0.5 * math.log(2 * math.pi)
 
@@ -137,7 +137,7 @@ class MixtureLikelihood:
     def around_medians(cls, data: TimedReads, start: MedianFit, *, many: bool = False) -> "MixtureLikelihood":
         """Place the nodes around the workers' medians.
 
-        Nodes of workers without a median stand around mu; ``many`` says that there are very many reads.
+        Nodes of workers without a median lie around mu; ``many`` flags very many reads.
         """
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
@@ -261,7 +261,7 @@ def _binned(data: TimedReads, tau: float) -> _Rows:
 class MixtureMaximum(NamedTuple):
     """Maximum of the marginal likelihood, with each worker's term and gradient.
 
-    (5,) parameters, each worker's log-likelihood (u,) and gradient (u, 5) there.
+    It has (5,) parameters, and log-likelihoods (u,) and gradients (u, 5) of the workers.
     """
 
     likelihood: MixtureLikelihood
@@ -273,7 +273,7 @@ class MixtureMaximum(NamedTuple):
 class ReadingSample(NamedTuple):
     """Reads, their fit by medians, and the maximum of their likelihood.
 
-    None where it has none inside.
+    The maximum is None where there is none inside.
     """
 
     data: TimedReads
@@ -285,7 +285,7 @@ class ReadingSample(NamedTuple):
 def reading_sample(data: TimedReads) -> ReadingSample:
     """Maximise the likelihood of some reads.
 
-    It is done once for a fit and all of its checks.
+    A fit and all of its checks share the result.
     """
     medians = fit_medians(data)
     return ReadingSample(data, medians, mixture_top(data, medians))
@@ -294,7 +294,7 @@ def reading_sample(data: TimedReads) -> ReadingSample:
 def fit_mixture(top: MixtureMaximum) -> MixtureFit | None:
     """Return the fit at the maximum of the marginal likelihood, or None.
 
-    None where it is not inside.
+    The result is None where the maximum is not inside.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def fit_mixture(top: MixtureMaximum) -> MixtureFit | None:
 def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = None) -> MixtureMaximum | None:
     """Maximise the marginal likelihood; return None if the maximum is not inside.
 
-    Such as with no spread over workers.
+    An example is a crowd with no spread over workers.
 
     It is maximised twice: the first time roughly, of very many workers with some of them, to know where the nodes belong.
 
@@ -365,7 +365,7 @@ def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihoo
 def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> MixtureMaximum:
     """Climb by quasi-Newton steps from a start.
 
-    The first ones are scaled by the workers' outer product of scores.
+    The workers' outer product of scores scales the first steps.
     """
     likelihood, start, *terms = begin
     known = {start.tobytes(): tuple(terms)}

@@ -1,7 +1,5 @@
 """Log speeds from table reads, of the reads that measure reading.
 
-And what each of them says.
-
 Used are iUnits and updates (a link is not read but followed) that have a length, were on screen for some
 time, and were either seen whole or being read when the visit ended; what was scrolled past was not read. Of
 these a worker's first reading of an item: the second is faster. Where an item was passed over on one page and
@@ -138,7 +136,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
 def last_of_visit(reads: pd.DataFrame) -> "pd.Series[bool]":
     """Return which reads a visit's end interrupted, if the log does not say.
 
-    The one first seen last, if not fully seen.
+    It is the one first seen last, if not fully seen.
 
     A visit is told by worker, topic and ``visit``, where that is missing by ``page``. Without ``first_seen``
     nobody knows, and none counts as interrupted. Of several first seen at the same time it is the last row.
@@ -153,7 +151,7 @@ def last_of_visit(reads: pd.DataFrame) -> "pd.Series[bool]":
 def _first_reading(reads: pd.DataFrame) -> "pd.Index[int]":
     """Return the rows of each worker's first reading of each item of each topic.
 
-    By worker and time.
+    Rows are ordered by worker and time.
     """
     by_time = reads.sort_values(["worker", "first_seen"], kind="stable")
     return by_time.drop_duplicates(["worker", "topic", "item"]).index

@@ -123,19 +123,19 @@ def run(file: Path, output: Path, options: JudgeOptions, price: tuple[float, flo
     import asyncio
 
     from study_app.cli.progress import shown_progress
-    from study_app.judges.answers import open_answers, read_answers
+    from study_app.judges.answers import NO_ANSWER, open_answers, read_answers
     from study_app.judges.requests import read_requests
     from study_app.judges.run import RunRecord, run_judge
 
     judge = options.judge()
     requests = read_requests(file)
-    record = RunRecord()
     with open_answers(output) as answers:
         if answers.dropped_line is not None:
             click.echo(
                 f"{output}:{answers.dropped_line}: a line was cut short; its request is asked again", err=True
             )
         before = read_answers(output, requests.requests)
+        record = RunRecord(has_answered=any(answer.get("choice") != NO_ANSWER for answer in before))
         answered = {answer["id"] for answer in before}
         left = [request_id for request_id in requests.requests if request_id not in answered]
         _say_size(requests, left, len(before), price)

@@ -151,7 +151,7 @@ def _whose(
 def _check_paid(owed: int, *, is_real: bool) -> None:
     """Warn of workers who may not be paid yet.
 
-    Raises `InputError` before anything is deleted.
+    It raises `InputError` before anything is deleted.
     """
     if not owed:
         return
@@ -178,7 +178,7 @@ def _overwrite(session: "Session", store: "Database") -> None:
 def _empty_journal(store: "Database") -> None:
     """Write SQLite's write-ahead log into the file, so that no older page remains.
 
-    A busy server does that later.
+    On a busy server the log is emptied later.
     """
     if store.is_sqlite:
         with store.engine.connect() as connection:

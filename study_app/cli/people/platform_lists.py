@@ -121,7 +121,7 @@ def reconcile(
 def _states(**given: tuple[str, ...]) -> dict[str, str]:
     """Return the meaning of each state that the user named.
 
-    One state cannot mean two things.
+    A state cannot have two meanings.
     """
     meanings: dict[str, str] = {}
     for meaning, words in given.items():
@@ -247,7 +247,7 @@ def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> s
 def _unlisted(session: "Session", study: "LoadedStudy", ids: "Mapping[str, str]") -> set[str]:
     """Return the workers whose id no list of the platform has.
 
-    None where the platform may have no list and none was read.
+    The result is empty where the platform may have no list and none was read.
     """
     known = in_a_list(session, study.id)
     return ids.keys() - known if known or study.config["platform"] != "generic" else set()
@@ -256,7 +256,7 @@ def _unlisted(session: "Session", study: "LoadedStudy", ids: "Mapping[str, str]"
 def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[str, Decimal]:
     """Drop workers whose id no list has, and report their number.
 
-    Raises `InputError` when that is everybody.
+    It raises `InputError` when that is every worker.
     """
     left = {worker: amount for worker, amount in amounts.items() if worker not in unlisted}
     if amounts and not left:
@@ -276,7 +276,7 @@ def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[s
 def _note_nameless(whole: int, named: int) -> None:
     """Report the number of complete workers without a platform id.
 
-    Raises `InputError` when that is everybody.
+    It raises `InputError` when that is every worker.
     """
     if whole and not named:
         raise input_fault(

@@ -7,6 +7,7 @@ import click
 
 from metrics.errors import percent
 from study_app.cli.options import COUNT, LEVEL, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.output import WIDTH, terminal_width, wrapped
 from study_app.cli.plan.options import (
     PlanOptions,
     check_not_true_value,
@@ -192,6 +193,11 @@ class AgreementGuess:
     tell_from: float | None = tell_from_option(
         ", such as another paper's agreement", type=LEVEL, metavar="AGREEMENT"
     )
+    judge_correlation: float | None = option(
+        type=FiniteFloat(-1, 1, min_open=True, max_open=True),
+        metavar="R",
+        help="Correlation over pairs of what the measure gains by a judge's verdict and by people's: adds what agree --assist can save.",
+    )
 
 
 @click.command("agreement")
@@ -210,7 +216,27 @@ def agreement(*, guess: AgreementGuess, sizes: JudgedSizes, common_options: Plan
         found=None if tell_from is None else f"tells {exact_percent(true)} from {exact_percent(tell_from)}",
         **sizes.words(common_options.vary, f"{subject} (ties: {sizes.ties})"),
     )
-    run_plan(sizes.design(true, common_options, tell_from).ready(), question, wish, common_options)
+    result = run_plan(sizes.design(true, common_options, tell_from).ready(), question, wish, common_options)
+    if guess.judge_correlation is not None:
+        width = result.row(result.asked).width
+        sentence = _saving(guess.judge_correlation, question, width)
+        text = wrapped(sentence, width=terminal_width() or WIDTH)
+        click.echo(f"\n{text}", err=not common_options.is_for_people)
+
+
+def _saving(correlation: float, question: PlanWording, width: float) -> str:
+    """Say what a judge saves at most; ``width`` is that of people alone."""
+    from calibration.judges.assist import least_width_ratio
+
+    ratio = least_width_ratio(correlation)
+    if ratio == 1:
+        return "A judge whose verdicts correlate by 0 or less with people's saves nothing: agree --assist then leaves it aside."
+    planned = f": {question.amount(ratio * width)} for {question.amount(width)}" * question.is_bounded(width)
+    return (
+        f"With a judge that judges many more pairs than people, and whose verdicts correlate by {correlation:g} with people's, agree --assist"
+        f" narrows the interval by {100 * (1 - ratio):.1f} % at most{planned}, as {100 * (1 / ratio**2 - 1):.0f} % more queries would. Where people"
+        " judge pairs of every query it saves less, since it judges no other query then."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from study_app.cli.plan.wording import PersonCost, PlanWording
 from study_app.cli.progress import NowAndThen
 
 if TYPE_CHECKING:
-    from calibration.plan.search import PrecisionGoal
+    from calibration.plan.search import Plan, PrecisionGoal
     from calibration.plan.simulation import Design, Track
     from study_app.estimate.planned import PlannedStudy
 
@@ -206,8 +206,8 @@ def tell_from_option(example: str = "", **attributes: Any) -> Any:
 
 def run_plan(
     design: "Design", question: PlanWording, wish: "PrecisionGoal", common_options: PlanOptions
-) -> None:
-    """Plan, print the answer and draw it."""
+) -> "Plan":
+    """Plan, print the answer and draw it; return it."""
     from calibration.plan.search import plan
     from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text
 
@@ -240,6 +240,7 @@ def run_plan(
         click.echo(plan_text(result, question, wish, seed=common_options.seed), nl=False)
     else:
         common_options.rows(COLUMNS, machine_rows(result, question))
+    return result
 
 
 def _track() -> "Track":

@@ -60,7 +60,8 @@ def plan_text(result: Plan, question: PlanWording, wish: PrecisionGoal, *, seed:
 def headline(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
     """Return the answer in a sentence.
 
-    A power is judged by its interval over the simulated studies: one whose interval holds the goal is neither enough nor too little.
+    Power is judged by its interval over the simulated studies: an interval that holds the goal is neither
+    enough nor too little.
     """
     goal = _goal(question, wish)
     if result.needed is None:
@@ -183,7 +184,7 @@ def _has_no_interval(question: PlanWording, row: PlanRow) -> bool:
 def _still_helps(result: Plan) -> bool:
     """Return whether the largest size still detects clearly smaller distances.
 
-    A sixth smaller than those of half its size, at least.
+    They must be at least a sixth smaller than those of half its size.
     """
     largest = result.rows[-1]
     smaller = [row for row in result.rows if 2 * row.size <= largest.size]

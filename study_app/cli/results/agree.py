@@ -9,6 +9,7 @@ import click
 
 from study_app.cli.options import (
     MAX_COUNT,
+    assist_option,
     option,
     output_folder,
     same_answers_option,
@@ -19,8 +20,10 @@ from study_app.cli.options import (
 from study_app.cli.output import Printed, next_step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from calibration.agree.folder import StreamTables
-    from calibration.agree.result import NamedComparisons
+    from calibration.agree.result import AgreementTables, NamedComparisons
     from calibration.agree.score_sources import ScoreSources
     from calibration.user_model.model import UserModel
 
@@ -88,6 +91,7 @@ class AgreeOptions:
     )
     complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
     same_answers: str = same_answers_option()
+    assist: str | None = assist_option("agreements, and their differences,")
     seed: int = seed_option()
 
 
@@ -107,7 +111,8 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
     stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
     prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it. Judges that are no people (workers
-    of kind model) are held against the people, beside one more person: judge.csv, judge_topics.csv, judge_people.csv, judge_axis.csv.
+    of kind model) are held against the people, beside one more person: judge.csv, judge_topics.csv, judge_people.csv, judge_axis.csv; with
+    --assist JUDGE its verdicts on pairs that nobody judged narrow the intervals (assisted_agreement.csv).
 
     A MEASURE is called as the printed table calls it, or as prefcal measures prints it, with any value of its
     parameters; one that the table lacks is added to it. For example:
@@ -137,14 +142,22 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         evidence,
         named_comparisons=_wanted(choices),
         measures=choices.measures,
+        assist=choices.assist,
         seed=choices.seed,
         **counted,
     )
-    record |= {"draws": choices.draws, **counted, "seed": choices.seed, **_commands(folder)}
+    record |= {
+        "draws": choices.draws,
+        **counted,
+        "assist": choices.assist,
+        "seed": choices.seed,
+        **_commands(folder),
+    }
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, choices))
     notes = (*results.notes, *results.warnings, *_rank(evidence, tables, folder, record, counted))
     if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
+        click.echo("".join(_assisted(results)), nl=False)
     else:
         frame = results.agreement.astype(object).where(results.agreement.notna(), None)
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
@@ -152,6 +165,20 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         click.echo(note, err=True)
     if printed.is_for_people:
         next_step(f"report {folder}")
+
+
+def _assisted(results: "AgreementTables") -> "Iterator[str]":
+    """Yield the numbers that a judge assists, of each task under its leading convention for ties."""
+    from calibration.agree.folder import JUDGES
+    from calibration.agree.result import leading_ties
+    from study_app.cli.results.assisted_text import assisted_lines
+
+    for task, rows in results.judges.assisted.groupby("task", sort=False):
+        ties = leading_ties(results.agreement.query("task == @task and exclusions == 'applied'"))
+        lines = assisted_lines(rows[rows["ties"] == ties], "measure", file=JUDGES["assisted"])
+        yield "\n".join(
+            ["", *([f"Task {task}"] if results.judges.assisted["task"].nunique() > 1 else []), *lines, ""]
+        )
 
 
 def check_folder(folder: str, tables: str) -> None:
@@ -165,7 +192,7 @@ def _rank(
 ) -> list[str]:
     """Write which systems people prefer, or return why that is unknown.
 
-    In that case the ranks of an earlier run are deleted.
+    In the second case the ranks of an earlier run are deleted.
     """
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems

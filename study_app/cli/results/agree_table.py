@@ -30,7 +30,7 @@ FITTED = {
 }
 """Names of the ways in which measures with fitted parameters are computed.
 
-Those fitted in sample are in agreement.csv only.
+Measures fitted in sample are in agreement.csv only.
 """
 OTHER_WAYS = {
     ComparisonBasis.WEIGHTED: "By shares of votes",

@@ -8,6 +8,7 @@ import click
 
 from study_app.cli.options import (
     FiniteFloat,
+    assist_option,
     one_of,
     option,
     output_folder,
@@ -53,6 +54,7 @@ class RankOptions:
         "rules", "none", help="Leave out the workers that the study's rules exclude, or keep them."
     )
     same_answers: str = same_answers_option()
+    assist: str | None = assist_option("win rates, and differences from the best,")
     seed: int = seed_option(
         "Changes nothing, since ranks need no random draw; accepted as in other commands."
     )
@@ -82,6 +84,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
 
     With --within topic it prints the best of every topic, and how many may be the best.
     """
+    from calibration.judges.assist import verdicts_by
     from calibration.rank.folder import write_ranking
     from calibration.rank.ranking import rank_by_judge, rank_systems
     from calibration.tables.files import tables_sha256
@@ -91,8 +94,8 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     from study_app.cli.tables.folder import read_with_verdicts
 
     folder = out.folder
-    if choices.raters is not None and (folder is not None or choices.within is not None):
-        raise click.UsageError("--raters is printed, and goes neither with -o nor with --within")
+    if choices.raters is not None and {folder, choices.within, choices.assist} != {None}:
+        raise click.UsageError("--raters is printed, and goes with none of -o, --within and --assist")
     if folder is not None:
         check_folder(folder, tables)
     people, verdicts = read_with_verdicts(tables, for_votes=True)
@@ -111,6 +114,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         exclude=choices.exclude == "rules",
         study=read_study(tables),
         same_answers=choices.same_answers,  # type: ignore[arg-type]
+        assist=None if choices.assist is None else verdicts_by(choices.assist, verdicts),
         place=f"{tables}/preferences.csv",
     )
     if folder is not None:
@@ -121,6 +125,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
             "tables_sha256": tables_sha256(tables),
             "exclude": choices.exclude,
             "same_answers": choices.same_answers,
+            "assist": choices.assist,
             "command": ["prefcal", "rank", *typed_options(context, values)],
         }
         write_ranking(ranking, folder, record)
@@ -146,6 +151,9 @@ def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
 
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     """Yield the answer and a table for every task, then how to read them."""
+    from calibration.rank.folder import ASSISTED
+    from study_app.cli.results.assisted_text import assisted_lines
+
     share = f"{100 * ranking.level:.4g} %"
     if ranking.whose is not None:
         yield wrapped(ranking.whose)
@@ -158,7 +166,13 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     for task, rows in tasks:
         if len(tasks) > 1:
             yield f"Task {task}"
-        yield f"{wrapped(_answer(rows, ranking.too_few.get(str(task)), share))}\n"
+        best = ranking.best_systems.get(str(task))
+        answer = (
+            f"{best.sentence(ranking.level)}."
+            if best
+            else _answer(rows, ranking.too_few.get(str(task)), share)
+        )
+        yield f"{wrapped(answer)}\n"
         yield table_text(["rank", "system", "win rate", share], [_cells(row) for _, row in rows.iterrows()])
     rows = ranking.ranking
     judged = f"{ranking.duels['judgments'].sum():,} judgments"
@@ -171,6 +185,10 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     if ranking.whose is not None:
         return
     where = f"in {folder}" if folder else "with -o DIR"
+    for task, assisted in ranking.assisted.groupby("task", sort=False):
+        yield f"\nTask {task}" if len(tasks) > 1 else ""
+        yield from assisted_lines(assisted, "system", level=ranking.level, file=f"{ASSISTED} {where}")
+        yield ""
     yield f"Worths and duels: ranking.csv and duels.csv {where}."
 
 

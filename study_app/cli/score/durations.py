@@ -12,7 +12,7 @@ DURATION = re.compile(rf"({NUMBER}) ?([hms])")
 def duration(text: str) -> float:
     """Parse a duration such as ``3h``, ``90m`` or ``120s``, in seconds.
 
-    0 needs no unit.
+    A 0 needs no unit.
 
     Raises
     ------

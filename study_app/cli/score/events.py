@@ -164,7 +164,7 @@ def msu(
 ) -> None:
     """Score streams of updates by MSU, per topic and over all topics.
 
-    Printed are MSU, its standard error, and MSU per second.
+    It prints MSU, its standard error, and MSU per second.
     """
     from metrics.msu.score import MSU, MSUPerSecond, msu_scores, msu_user_scores
     from metrics.readers.tempsum import read_lengths
@@ -262,7 +262,7 @@ def updates(
 ) -> None:
     """Score updates by gain, latency, comprehensiveness and verbosity.
 
-    Per topic, and over all topics.
+    It prints scores per topic and over all topics.
     """
     from metrics.updates.measures import MEASURES
     from metrics.updates.score import update_scores

@@ -28,7 +28,7 @@ DEFAULT_ALPHA = 0.66
 def days(text: str) -> tuple[str, ...]:
     """Parse ``YYYYMMDD:YYYYMMDD`` as all days from the first to the last.
 
-    Anything else is wrong usage.
+    Other text is wrong usage.
     """
     from metrics.push.streams import every_day
 

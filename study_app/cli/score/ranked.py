@@ -88,7 +88,7 @@ def command(
 ) -> None:
     """Score ranked lists by time-aware and plain intent-aware measures.
 
-    Per topic, and over all topics.
+    It prints scores per topic and over all topics.
     """
     from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out, single_ties_note
     from metrics.ranked.score import largest_grade, ranked_scores
@@ -149,7 +149,7 @@ def _measures(choices: RankedOptions) -> "list[RankedMeasure]":
 def _defaults(choices: RankedOptions) -> "dict[str, ListMeasure]":
     """Return the default measures; without windows, those that need none.
 
-    The others are named in one line on stderr.
+    A line on stderr names the others.
     """
     measures, is_timed = _measures(choices), choices.windows is not None
     if not is_timed:
@@ -187,7 +187,7 @@ def _named(names: tuple[str, ...]) -> "dict[str, ListMeasure]":
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":
     """Read the user model, if any measure needs it.
 
-    Otherwise None, and a line on stderr.
+    Otherwise it returns None and prints a line on stderr.
     """
     if is_fitted:
         from calibration.user_model.ranked import ranked_model

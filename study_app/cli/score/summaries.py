@@ -20,7 +20,7 @@ DEFAULT_PATIENCE = 1500.0
 def characters(text: str) -> float:
     """Parse a number of characters, 0 or more, or ``inf``.
 
-    Anything else is wrong usage.
+    Other text is wrong usage.
     """
     try:
         number = float(text)
@@ -98,7 +98,7 @@ def command(
 def _check_given(collection: "Collection", model: str) -> None:
     """Refuse a collection without P(i|q) where the user model has them.
 
-    The message names the option that uses those.
+    The message names the option that uses the model's.
     """
     from calibration.user_model.model import load_model
     from metrics.errors import input_fault

@@ -51,7 +51,7 @@ def address_lines(session: Session, base: str) -> list[str]:
 def _trial(platform: Platform, entrance: str) -> list[str]:
     """Return an address to try the study at.
 
-    Returns none where the platform opens the pages itself.
+    It is empty where the platform opens the pages itself.
     """
     if platform.takes_form:
         return []

@@ -34,22 +34,22 @@ LOGGER = logging.getLogger("prefcal.processes")
 THREADS = 32
 """Requests that wait for the disk side by side and share its commits.
 
-Fewer than the database's connections.
+They are fewer than the database's connections.
 """
 FEW_THREADS = 8
 """Threads of a process on a database server.
 
-All processes share its connections.
+All processes share the server's connections.
 """
 CONNECTIONS, MIN_CONNECTIONS = 2_000, 20
-"""Most open connections of a process, and those allowed in any case.
+"""Most open connections of a process, and the number always allowed.
 
 The second holds whatever the limit of open files is.
 """
 OTHER_FILES, FILES_EACH = 200, 2
 """Open files of a process besides connections, and of each connection.
 
-A process has the database's files for 33 threads; a connection has itself, and a long form.
+A process has the database's files for 33 threads; a connection has itself and a long form.
 """
 SPARE_SHARE = 20
 """Share of the connections that is kept free for new clients: one in 20."""
@@ -177,7 +177,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
     def accept(self) -> Any:
         """Accept a connection.
 
-        Returns None where the client has gone, or no more files can be opened.
+        It returns None where the client has gone, or no more files can be opened.
         """
         try:
             return super().accept()

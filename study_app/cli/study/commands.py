@@ -236,6 +236,9 @@ def what_is_collected(task_capacity: "Capacity | None") -> str:
 
     if task_capacity is None:
         return "answers of everybody"
+    if task_capacity.budget is not None:
+        things = count_phrase(task_capacity.things, task_capacity.thing)
+        return f"{task_capacity.workers} workers; at most {task_capacity.budget:,} {task_capacity.answers} {things}"
     if task_capacity.workers is None or task_capacity.each is None:
         return f"no limit of workers; each adds {task_capacity.answers} {task_capacity.a_worker} of {count_phrase(task_capacity.things, task_capacity.thing)}"
     low, high = task_capacity.each
@@ -251,7 +254,7 @@ def _head(number: int, task: "TaskEstimate") -> str:
 def _exact(amount: float) -> str:
     """Format money with as many decimals as it has, two at least.
 
-    So sums add up.
+    Printed amounts then add up.
     """
     return f"{amount:.2f}" if math.isclose(amount, round(amount, 2)) else f"{amount:.4f}".rstrip("0")
 

@@ -26,7 +26,7 @@ Numbers = tuple[float, ...]
 def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
     """Return a parser of values separated by commas.
 
-    Anything else is wrong usage.
+    Other text is wrong usage.
     """
 
     def numbers(text: str) -> Numbers:
@@ -158,7 +158,7 @@ def msu(
 def _check_owner(folder: Path) -> None:
     """Refuse to overwrite a file that prefcal did not write.
 
-    Raises `InputError` before anything is computed.
+    It raises `InputError` before anything is computed.
     """
     from metrics.errors import input_fault
     from metrics.sweep.parts import MANIFEST

@@ -91,7 +91,7 @@ class FitText:
     def lines(self, *, notes: bool) -> Iterator[str]:
         """Yield the printed lines.
 
-        With ``notes`` all warnings and notes, and the agreement among raters.
+        With ``notes`` it adds all warnings and notes, and the agreement among raters.
         """
         parameters, labels = self.fit.model.parameters, [FAMILIES["intents"]]
         yield f"{self.fit.model.study or self.folder}: {self._size()}\n"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_DAMAGE_FAULTS = 5
 """Most faults of a damaged file that are printed.
 
-SQLite knows hundreds of one torn page.
+SQLite reports hundreds for one torn page.
 """
 
 
@@ -298,7 +298,7 @@ def doubts_on_visits(
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that contradict each other.
 
-    Where most visits do, a fault is added instead.
+    Where most visits do, it adds a fault instead.
     """
     from calibration.tables.files import table_paths
     from calibration.visits.followed_visits import (
@@ -332,7 +332,7 @@ def doubts_on_visits(
 def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
     """Return the fault of visits without a follow.
 
-    It stands at the first of them and has the first three names.
+    It has the line of the first of them and the first three names.
     """
     from calibration.tables.files import line_of
     from metrics.errors import Fault

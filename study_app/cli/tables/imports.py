@@ -207,7 +207,7 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
 def _check_free(folder: Path, study: str | None, *names: str) -> None:
     """Check that no exported tables are in the way.
 
-    Where ``study`` is named, only those of another study are.
+    With ``study``, only those of another study are in the way.
     """
     from calibration.tables.study_json import read_study
     from metrics.errors import input_fault
@@ -347,7 +347,7 @@ def _compare_with_follows(folder: Path, visits: "pd.DataFrame") -> None:
 def _end(visits: "pd.DataFrame", study_end: datetime | None, time_zone: str | None) -> "pd.Timestamp":
     """Return the end of observation.
 
-    Raises `InputError` where somebody came later.
+    It raises `InputError` where somebody came later.
     """
     import pandas as pd
 

@@ -1,6 +1,6 @@
 """Drawings: empty ones in a style, and their files and inline forms.
 
-A file has its own colours and font. A drawing on the page follows the page: its colours in light and dark, its font.
+A file has its own colours and font; a drawing on the page has the page's.
 """
 
 import io
@@ -47,7 +47,7 @@ SIGNS_TOLD = 20
 _TRUETYPE, _OUTLINES = 42, 3
 """Types of fonts in a PDF: TrueType, and drawn characters (type 3).
 
-Fonts with other outlines become the second.
+Fonts with other outlines become type 3.
 """
 
 
@@ -191,7 +191,7 @@ def _signs_of(*paths: str) -> set[str]:
 def _other_font() -> Path | None:
     """Return the best installed font of `OTHER_SCRIPTS`.
 
-    Also one that is newer than matplotlib's own list.
+    It may be newer than matplotlib's own list.
     """
     files = {Path(path).stem: Path(path) for path in findSystemFonts()}
     known = {entry.name: Path(entry.fname) for entry in fontManager.ttflist}
@@ -207,7 +207,7 @@ def _other_font() -> Path | None:
 def has_truetype_outlines(path: Path) -> bool:
     """Return whether a font has TrueType outlines.
 
-    Of a collection, its first font counts. Other outlines cannot stand in a PDF as TrueType.
+    A collection is judged by its first font. Other outlines cannot be TrueType in a PDF.
     """
     with TTFont(path, fontNumber=0, lazy=True) as font:
         return "glyf" in font
@@ -224,7 +224,7 @@ def _saved(drawing: Drawing, title: str, form: str) -> bytes:
 def _inline(svg: str, name: str, report_style: ReportStyle) -> Markup:
     """Return a drawing as SVG for the page, in its colours and font.
 
-    What only a file needs is left out.
+    Elements that only a file needs are left out.
     """
     svg = re.sub(
         r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg[svg.index("<svg") :], flags=re.DOTALL

@@ -82,7 +82,7 @@ def rows_with_intervals(
 ) -> Drawing:
     """Draw a share and its interval in each row, the first on top.
 
-    Rows of ceilings are shaded; ranks stand on the right.
+    Rows of ceilings are shaded; ranks are on the right.
 
     A row whose interval is unknown is dotted from edge to edge. The dashed line is one half, the other one a reference, if there is one.
     """
@@ -190,7 +190,7 @@ def curve_with_marks(
 ) -> Drawing:
     """Draw agreement over a parameter, with its band and estimates.
 
-    The band is simultaneous; estimates stand below the curve.
+    The band is simultaneous; estimates are below the curve.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def tau_over_alpha(
 ) -> Drawing:
     """Draw Kendall's tau over alpha with its pointwise interval.
 
-    Marks stand at the alphas to notice.
+    Markers show notable alphas.
     """
     drawing, axes = new_drawing(3.3, 2.9)
     axes.axhline(0, color=report_style["muted"], linewidth=0.8)

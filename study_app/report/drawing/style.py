@@ -96,7 +96,7 @@ class ReportStyle:
 def distinct_colours(colours: Mapping[str, str]) -> Mapping[str, str]:
     """Return colours of which no two are equal and none is black.
 
-    Equal ones are changed by less than anybody sees.
+    Equal ones are changed by less than people can see.
 
     On the page a drawing's colours are found again by their values; matplotlib does not write pure black.
     """
@@ -165,7 +165,7 @@ def _entries(
 ) -> Iterator[tuple[str, yaml.Node]]:
     """Yield the known keys of a mapping with their values.
 
-    Others, and duplicate keys, are noted as faults.
+    Unknown and duplicate keys are noted as faults.
     """
     if not isinstance(node, yaml.MappingNode):
         _fault(log, node, f"{key} is no group of keys", cure)

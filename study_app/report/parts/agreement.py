@@ -59,7 +59,7 @@ COUNTED = (
 def answer(result: TaskResult) -> str:
     """Return how often the main measure agrees, and what named comparisons show.
 
-    Or that there is too little data.
+    With too little data it says so.
     """
     row, measures = result.row(result.primary_measure), len(result.fair)
     if not has_enough_pairs(row):
@@ -119,7 +119,7 @@ def certainty(result: TaskResult) -> str:
 def runner_up(result: TaskResult) -> "Row | None":
     """Return the comparison of the main measure with the next best, or None.
 
-    None where none has an interval.
+    The result is None where no measure has an interval.
     """
     others = result.fair[~result.fair["measure"].isin(result.best)]
     change = (
@@ -147,7 +147,7 @@ def ceiling(result: TaskResult) -> str:
 def _from_panel(row: Row, measure: str) -> str:
     """Return a measure's difference from the panel, and whether it is significant.
 
-    Empty without an interval.
+    The text is empty without an interval.
     """
     difference, low, high = (row.get(name, np.nan) for name in DIFFERENCE_COLUMNS)
     if np.isnan(low):
@@ -177,7 +177,7 @@ def detectable(result: TaskResult) -> str:
 def agreement_section(result: TaskResult, key: str) -> Section:
     """Return the section on agreement: sentences, tables and scatter (Fig. 3).
 
-    With a figure of every measure if the first screen has no room for it.
+    It adds a figure of every measure if the first screen has no space for it.
     """
     others = [row["against"] for row in result.named_comparisons[:1]]
     shown = dict.fromkeys(

@@ -46,7 +46,7 @@ INTERVAL = f"{LEVEL} interval"
 def agreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
     """Yield the tables of a task.
 
-    They have agreements, differences, agreements without exclusions, and disagreements.
+    They are agreements, differences, agreements without exclusions, and disagreements.
     """
     yield agreement_table(result, key)
     if len(result.comparisons):
@@ -226,7 +226,7 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, str]:
 def side_by_side(text_a: str, text_b: str, most: int = MAX_CHARS) -> tuple[str, str]:
     """Return two texts as displayed, without a long beginning in common.
 
-    Lines stand apart.
+    Lines are kept apart.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _one_line(text: str) -> str:
 def _word_begins(text: str, low: int, high: int) -> int:
     """Return where the first word of a range begins.
 
-    Its start in a script without spaces.
+    In a script without spaces it is the start of the range.
     """
     space = text.find(" ", low, high)
     return low if space < 0 else space + 1

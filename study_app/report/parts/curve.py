@@ -60,7 +60,7 @@ def curve_sections(
 def ablation_section(result: TaskResult, key: str) -> Section | None:
     """Return the section on agreement without each part of M (Fig. 4), or None.
 
-    For ranked lists, without time.
+    For ranked lists the part left out is time.
     """
     ablations = result.rows[result.rows["role"] == VariantRole.ABLATION]["measure"].drop_duplicates().tolist()
     if not ablations:

@@ -102,7 +102,7 @@ def _in_percent(entry: ParameterEntry) -> str:
 def _push(fit_plot: FitPlot, entries: list[ParameterEntry]) -> str:
     """Return the first push weight that differs from 0.
 
-    Of pushes on eventful days, else of silence on silent ones.
+    Pushes on eventful days come first, then silence on silent ones.
     """
     clear = {
         name: entry for name, entry in zip(fit_plot.parameters, entries, strict=False) if _is_told(entry)
@@ -253,7 +253,7 @@ def _figures(fit_plot: FitPlots, model: UserModel) -> Iterator[Figure]:
 def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable:
     """Return the parameters as a paper prints them.
 
-    Names and units are the command line's, signs the report's.
+    Names and units are those of the command line, signs those of the report.
     """
     printed = scales(model.parameters)
     rows = list(for_people(model.parameters).items())
@@ -289,7 +289,7 @@ def _true_number(name: str, scale: DisplayScale, truth: UserModel) -> str:
 def _held(name: str, entry: ParameterEntry, truth: UserModel) -> str:
     """Return whether an interval contains the true value, as a word.
 
-    A dash where there is no true value.
+    It is a dash where the true value is unknown.
     """
     true = true_value(truth, name)
     if true is None or not _has_interval(entry):

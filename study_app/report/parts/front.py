@@ -169,7 +169,8 @@ def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
     few, best = ranking.too_few.get(str(task)), rows.iloc[0]
     alone = int((rows["rank_low"] == rows["rank_high"]).sum())
     own = "has a rank of its own" if alone == 1 else "have a rank of their own"
-    yield ANSWER, preferred(rows, few)
+    best_system = ranking.best_systems.get(str(task))
+    yield ANSWER, best_system.sentence(ranking.level) if best_system else preferred(rows, few)
     intervals = "there are no intervals" if few else f"intervals are over {ranking.samples}"
     yield SURE, f"{judgments_in_words(rows, met)}; {intervals}"
     yield (

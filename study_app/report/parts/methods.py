@@ -87,7 +87,7 @@ def limits_section(
 ) -> Iterator[Section]:
     """Yield the limits of a study by its size, crowd and methods.
 
-    None where nothing was measured.
+    It yields nothing where nothing was measured.
     """
     limits = []
     if material.simulated:
@@ -231,7 +231,7 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
 def _commands(material: ReportInputs) -> Iterator[str]:
     """Yield the commands that reproduce the results.
 
-    A fit with unknown options is a remark.
+    A fit with unknown options becomes a remark.
     """
     record = material.record
     if record.get("command"):

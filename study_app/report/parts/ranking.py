@@ -44,7 +44,7 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
         met = ranking.duels[ranking.duels["task"] == task]
         yield Section(
             key=key,
-            title=preferred(rows, ranking.too_few.get(str(task))),
+            title=_title(ranking, str(task), rows),
             short="Systems" if len(tasks) == 1 else f"Systems, {task}",
             paragraphs=tuple(_paragraphs(ranking, str(task), rows, met)),
             figures=(_figure(ranking, str(task), rows, key),),
@@ -116,10 +116,16 @@ def _best_of_topics(ranking: Ranking) -> Section:
     )
 
 
+def _title(ranking: Ranking, task: str, rows: pd.DataFrame) -> str:
+    """Return the answer about a task."""
+    best = ranking.best_systems.get(task)
+    return best.sentence(ranking.level) if best else preferred(rows, ranking.too_few.get(task))
+
+
 def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
     """Return the systems that may be the best, with the win rate of a sole one.
 
-    Where people or topics are too few, that is returned.
+    With too few people or topics it returns that remark.
     """
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}"
@@ -178,7 +184,7 @@ def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure
     )
     return Figure(
         name=key,
-        title=preferred(rows, ranking.too_few.get(task)),
+        title=_title(ranking, task, rows),
         wide=True,
         draw=partial(rows_with_intervals, marks=marks, label="win rate", ranks=ranks),
         alt=f"Win rate of each system, and its ranks: {'; '.join(caption)}.",

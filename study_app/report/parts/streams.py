@@ -153,7 +153,7 @@ def _best_title(
 def system_table(streams: TaskStreamScores, task: str, key: str) -> ReportTable:
     """Return MSU and ELG of every system, and the people for whom it is best.
 
-    As in Table 3 of the stream paper.
+    Table 3 of the stream paper has this form.
     """
     metrics = ("ELG", "MSU", "MSU/s")
     values = pd.DataFrame({name: streams.overall(name) for name in ("updates", *metrics)})
@@ -194,7 +194,7 @@ def _place(value: float, grid: Floats) -> float:
 def stream_sections(material: ReportInputs) -> Iterator[Section]:
     """Yield the sections on the streams of each task.
 
-    Where they could not be scored, with the reason.
+    Where they could not be scored it gives the reason.
     """
     for task, record in material.study.tasks.items() if material.study is not None else ():
         key = f"streams-{slug(task)}"
@@ -231,7 +231,7 @@ def _section(
 ) -> Section:
     """Return the section of a task.
 
-    Its own measures come first, converted ones after them.
+    The task's own measures come first, converted ones after them.
     """
     parts: list[tuple[bool, list[Figure], ReportTable]] = []
     paragraphs = []
@@ -266,7 +266,7 @@ def _section(
 def _first(pushes: TaskStreamScores | None, updates: TaskStreamScores | None) -> tuple[TaskStreamScores, str]:
     """Return the own scores of a task, of updates or pushes, and their measure.
 
-    There always are the ones or the others.
+    Every task has one of the two.
     """
     if pushes is not None and (updates is None or updates.converted):
         return pushes, "ELG-1"
@@ -336,7 +336,7 @@ def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key:
 def tau_in_words(tau: float, low: float, high: float, systems: int) -> str:
     """Format a rank correlation with its interval.
 
-    Or the remark that systems are too few.
+    With too few systems it returns that remark.
     """
     value = f"τ = {decimal(tau)}"
     if systems < MIN_RANKED_SYSTEMS:

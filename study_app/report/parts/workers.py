@@ -65,7 +65,7 @@ def consistency_figure(
 ) -> Iterator[Figure]:
     """Yield the figure of each worker's consistency beyond chance.
 
-    None where no pair was repeated.
+    It yields nothing where no pair was repeated.
     """
     consistency = consistency_by_worker(preferences).dropna(subset=["kappa"])
     overall = entries.get("consistency_kappa")
@@ -100,7 +100,7 @@ def side_figure(
 ) -> Iterator[Figure]:
     """Yield the figure of each worker's share of left among answers for a side.
 
-    None where nobody chose a side.
+    It yields nothing where every answer is a tie.
     """
     overall = entries.get("left_share")
     if overall is None or overall.estimate is None:
@@ -182,7 +182,7 @@ def workers_section(material: ReportInputs, key: str = "workers") -> Section:
 def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> Iterator[ReportTable]:
     """Yield the table of consistency, side bias and agreement among raters.
 
-    With intervals; none without any number.
+    Numbers have intervals; without any number it yields nothing.
     """
     if not entries:
         return

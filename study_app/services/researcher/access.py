@@ -27,13 +27,13 @@ SESSION_TIME = timedelta(hours=12)
 WATCHING_TIME = timedelta(hours=1)
 """Length of a sign-in that began while nothing could be written.
 
-It stands in no table and cannot be ended by hand.
+Such a sign-in is in no table and cannot be ended by hand.
 """
 
 FORGOTTEN_AFTER = timedelta(days=7)
 """Time for which an ended session is remembered.
 
-So its browser is asked to sign in again.
+Its browser is then asked to sign in again.
 """
 
 MAX_NAME_CHARS = 80

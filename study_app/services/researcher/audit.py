@@ -21,7 +21,7 @@ MAX_WRONG_KEYS = 20
 WRONG_KEYS_WITHIN = timedelta(hours=1)
 """Time in which at most `MAX_WRONG_KEYS` wrong keys are listed.
 
-Strangers must not fill the disk with them.
+The limit keeps strangers from filling the disk.
 """
 
 
@@ -39,7 +39,7 @@ def add_audit_entry(
 ) -> AuditEntry:
     """Add the next line to a study's audit; no holder means the command line.
 
-    The study's row is locked first, so that two who act at the same time write one line after the other.
+    It locks the study's row first, so that two simultaneous actions are written one after the other.
     """
     session.execute(select(LoadedStudy.id).where(LoadedStudy.id == study_id).with_for_update(key_share=True))
     newest = select(AuditEntry.number, AuditEntry.sha256).where(AuditEntry.study_id == study_id)

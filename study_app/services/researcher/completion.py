@@ -24,7 +24,7 @@ def complete_workers(
 ) -> dict[int, datetime]:
     """Return when the data of each worker (row) of a study were complete.
 
-    That is when the last button was pressed; without that, when the last required answer was stored or the last stream ended.
+    It is the time of the last button or, without that, of the last required answer or the last stream's end.
     """
     workers = session.scalars(
         select(Worker)

@@ -45,7 +45,7 @@ FREE_OF_STUDY = {
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
 """Keys of a task that may change at any time.
 
-No answer is touched, or their rule is applied at analysis.
+A change touches no answer, or its rule is applied at analysis.
 """
 
 OF_IDENTITY = {("platform",), ("id_parameter",)}
@@ -59,7 +59,7 @@ ABSENT = "nothing"
 class Change:
     """Difference of one value; ``old`` or ``new`` is `ABSENT` where it is missing.
 
-    ``kind``: name of the kind of task that it is about, None where it is about none or another than before.
+    ``kind`` is the name of the kind of task, or None where the change concerns none or a new one.
     """
 
     place: Place
@@ -101,7 +101,7 @@ class Change:
 def changes_of(study: LoadedStudy, content: StudyContent) -> list[Change]:
     """Return the differences between a study file and the loaded study.
 
-    Also those of the files that it names.
+    They include those of the files that it names.
     """
     old, new = dict(_loaded(study)), dict(_given(content))
     places = [*new, *(key_path for key_path in old if key_path not in new)]
@@ -413,7 +413,7 @@ def _add_topics(session: Session, task_content: TaskContent, task: int, systems:
 def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] | None:
     """Return the details of a topic for its pages.
 
-    Of pairs also what of `TaskKind.optional` the judged sides have.
+    A topic of pairs also lists which features of `TaskKind.optional` its judged sides have.
     """
     side = kind_of(task_content.entry).side
     if side is None:

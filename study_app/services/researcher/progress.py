@@ -24,8 +24,10 @@ from study_app.protocol.domain import (
 )
 from study_app.services.researcher.care import CHOICES, CareChecks, care_checks
 from study_app.services.researcher.reconcile import PaymentCounts, count_payments
-from study_app.services.worker.availability import slot_is_taken, taken_units, task_tallies
+from study_app.services.worker.adaptive import adaptive_pairs, load_search
+from study_app.services.worker.availability import taken_units
 from study_app.services.worker.streams import WAS_USED, follower_tallies
+from study_app.services.worker.tallies import slot_is_taken, task_tallies
 from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Showing, Slot, Topic, Worker
 from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic
 from study_app.store.submissions import takes_part
@@ -50,7 +52,7 @@ CHECKS = {
 }
 """Name in words, and condition of failure, of each quality check.
 
-By its name in table workers.
+Keys are the checks' names in table workers.
 """
 
 
@@ -110,7 +112,7 @@ def check_rates(workers: Collection[CareChecks], checks: Collection[str] = CHECK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryProgress:
-    """Slots of a topic: done, held now (live), and free (None without a limit).
+    """Slots of a topic: done, live, and free (None without a limit).
 
     Where pairs or intents are leased one by one, they are counted together.
     """
@@ -158,6 +160,26 @@ class StreamProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchProgress:
+    """Progress of a search for the best system.
+
+    Attributes
+    ----------
+    shown, budget : int
+        Pairs shown so far, and at most.
+    best : float or None
+        Least probability, over the topics that are searched apart, of the system that is most likely the best; None until something is known.
+    is_over : bool
+        Nobody gets another pair: the best is known, or the budget used.
+    """
+
+    shown: int
+    budget: int
+    best: float | None
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskProgress:
     """Progress of a task; values of pairs or streams are None without these.
 
@@ -175,6 +197,7 @@ class TaskProgress:
     judgments_per_pair: CountRange | None
     side_difference: CountRange | None
     streams: StreamProgress | None
+    search: SearchProgress | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +284,18 @@ def _task_progress(session: Session, task: CachedTask, *, now: datetime) -> Task
         judgments_per_pair=_count_range(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_count_range(_side_differences(session, task, now=now)) if has_pairs else None,
         streams=stream_progress(session, task, now=now) if task.kind.page == "stream" else None,
+        search=_search_progress(session, task, now=now) if adaptive_pairs(task) is not None else None,
+    )
+
+
+def _search_progress(session: Session, task: CachedTask, *, now: datetime) -> SearchProgress:
+    search = load_search(session, task, now=now)
+    known = [each.best[1] for each in search.searches if each.best is not None]
+    return SearchProgress(
+        shown=search.shown,
+        budget=search.options.budget,
+        best=min(known) if len(known) == len(search.searches) else None,
+        is_over=not search.has_open(()),
     )
 
 

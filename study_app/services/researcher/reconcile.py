@@ -1,6 +1,6 @@
 """Reconciliation of a platform's list of submissions with the stored data.
 
-A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
+A missing code is never a ground for rejection: every worker with complete data is to be paid.
 """
 
 from collections import defaultdict
@@ -75,7 +75,7 @@ class ReconciledSubmission:
 class _KnownWorker:
     """A worker of the study, with the data that submissions are compared with.
 
-    ``is_complete``: every required answer is stored, the last button pressed or not.
+    ``is_complete`` is true if every required answer is stored, whether or not the last button was pressed.
     """
 
     identity: PlatformIdentity
@@ -93,9 +93,10 @@ def reconcile(
     *,
     now: datetime,
 ) -> list[ReconciledSubmission]:
-    """Store the platform's list, and return what is to be done about each submission.
+    """Store the platform's list, and return the action due on each submission.
 
-    Workers whose data are complete and who stand in no line come too. Order: as `SUBMISSION_STATES`, then as in the list.
+    Workers with complete data and no submission are added. The order is that of `SUBMISSION_STATES`, then of
+    the list.
     """
     loaded_study = plans.of(session, study.id, study.version)
     everybody = list(_known_workers(session, plans, _identified(study.id), now=now))
@@ -228,7 +229,8 @@ def _pay_once(
 ) -> None:
     """Choose one of several submissions to pay for one piece of work.
 
-    Those of lists that were read before count too. In a diary each visit is a piece of work of its own. What was paid stays so.
+    Those of earlier lists count too. In a diary each visit is a piece of work of its own. A paid submission
+    stays paid.
     """
     of_person: defaultdict[int, list[PlatformRecord]] = defaultdict(list)
     for (identity, _), record in records.items():
@@ -282,7 +284,7 @@ def _unlisted(study: CachedStudy, worker: _KnownWorker, taken: Collection[str]) 
 def _due(session: Session, study: CachedStudy, worker: _KnownWorker, submission: Submission) -> set[str]:
     """Return the codes that stand for complete data of a submission, if complete.
 
-    Of a diary that is the code of the visit that was paid for, when there was one; and at its end the code of the whole.
+    In a diary it is the code of the paid visit, if any, and at its end the code of the whole.
     """
     whole = worker.row.completion_code or study.entry.completion_code or ""
     due = {whole} if worker.is_complete else set()

@@ -141,7 +141,8 @@ def worker_parts(workers: Sequence[int]) -> list[TaskCompletion]:
 def unpaid(session: Session, workers: Sequence[int], complete: Collection[int]) -> int:
     """Count the workers with a known id who may still be owed something.
 
-    That is: with complete data (those in ``complete``), or work that the platform has as handed in, and nothing that it has as paid or that was marked so.
+    They have complete data (those in ``complete``) or work that the platform reports as submitted, and
+    nothing reported or marked as paid.
     """
     records = exists().where(
         PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id

@@ -79,7 +79,8 @@ def create_keys(session: Session, *, new_token: NewToken) -> None:
 def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime | None = None) -> None:
     """Make every key anew, which invalidates what was signed with the old ones.
 
-    With ``keep_until`` what the key before has signed is good until then, and no longer; the researcher's key never.
+    With ``keep_until`` signatures of the previous key are valid until then; those of the researcher's key
+    never are.
     """
     before = setting(session, SIGNING_KEY)
     if keep_until is None or before is None:

@@ -45,7 +45,7 @@ _NEW_JUDGMENT = insert(Judgment)
 
 @dataclass(frozen=True, slots=True)
 class ShownPair:
-    """Content of a pair page, with the answer that counts so far and its revision.
+    """Content of a pair page, with the current answer and its revision.
 
     The answer is None before there is one.
     """
@@ -80,13 +80,13 @@ def show_search(session: Session, slot: SlotRow, *, now: datetime) -> None:
 def search_seconds(slot: SlotRow, *, now: datetime) -> float:
     """Return the seconds of a search by the server's clock.
 
-    It is 0 before the search page was shown.
+    It is 0 before the search page was displayed.
     """
     return 0.0 if slot.search_shown_at is None else max(0.0, (now - slot.search_shown_at).total_seconds())
 
 
 def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: datetime) -> bool:
-    """End a search; False when it is too early to leave.
+    """End a search; return False when it is too early to leave.
 
     Leaving again changes nothing.
     """
@@ -100,7 +100,7 @@ def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: 
 def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToken, *, now: datetime) -> None:
     """Store a worker's intent votes.
 
-    The same votes again change nothing, others are a new revision.
+    The same votes again change nothing; others are a new revision.
     """
     newest = session.scalars(
         select(Ballot).where(Ballot.slot_id == slot.id).order_by(Ballot.revision.desc()).limit(1)
@@ -183,7 +183,7 @@ def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime)
 def finish(session: Session, progress: WorkerProgress, *, now: datetime, new_token: NewToken) -> bool:
     """Complete a worker and create the completion code.
 
-    Returns False when a required answer is missing.
+    It returns False when a required answer is missing.
     """
     worker = progress.worker
     if worker.completed_at is None:
@@ -293,7 +293,7 @@ def attempt(
 ) -> CheckProgress:
     """Store a try at a check.
 
-    The same form sent twice is one try, and after the check was passed nothing is stored.
+    The same form sent twice is one try; after the check was passed nothing is stored.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ def reply(
 ) -> None:
     """Store answers to questions.
 
-    The same answers again change nothing, others are a new revision.
+    The same answers again change nothing; others are a new revision.
     """
     newest = newest_reply(session, slot)
     if newest is None or newest.answers != dict(answers):

@@ -1,75 +1,18 @@
 """Free and taken slots of topics, units and pairs."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    func,
-    not_,
-    or_,
-    select,
-)
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from study_app.protocol.domain import PairTally, has_room
-from study_app.store.models import Assignment, Pair, Showing, Slot, Topic, Worker
+from study_app.services.worker.adaptive import adaptive_pairs, load_search
+from study_app.services.worker.tallies import slot_is_taken, task_tallies
+from study_app.store.models import Assignment, Slot, Topic
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow
 
-
-def slot_is_taken(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
-    """Return the condition that a slot counts as taken.
-
-    The query joins `Slot` with its assignment and worker. A worker who has stopped holds nothing, whatever an
-    open page of theirs logs.
-    """
-    live = and_(Slot.expires_at > now, Worker.stopped_at.is_(None))
-    return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
-
-
 _OF_TASK = select(Topic.id).where(Topic.task_id == bindparam("task"))
-_PAIRS = select(Pair.id, Pair.system_a_id, Pair.system_b_id, Pair.shown_a_left, Pair.shown_b_left).order_by(
-    Pair.id
-)
-_PAIRS_OF_TOPIC = _PAIRS.where(Pair.topic_id == bindparam("topic"))
-_PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
-
-
-def _in_vain(of: ColumnElement[bool]) -> Select[int]:
-    """Return the slots that no longer count.
-
-    Only workers who have not finished, or have withdrawn, have such slots: whoever finished has judged all
-    they held.
-    """
-    return (
-        select(Slot.id)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(
-            of,
-            or_(Worker.completed_at.is_(None), Worker.withdrawn_at.is_not(None)),
-            not_(slot_is_taken(bindparam("now"))),
-        )
-    )
-
-
-_IN_VAIN_OF_TASK = _in_vain(Slot.topic_id.in_(_OF_TASK))
-_IN_VAIN_OF_TOPIC = _in_vain(Slot.topic_id == bindparam("topic"))
-_SHOWN_IN_SLOTS = select(Showing.pair_id, Showing.left_system_id).where(
-    Showing.slot_id.in_(bindparam("slots", expanding=True)), Showing.repeats_id.is_(None)
-)
-_SLOTS_AT_A_TIME = 1000
-"""Most slots whose showings are read in one statement.
-
-A database limits the values of a statement.
-"""
-
 _TAKEN_UNITS = (
     select(Slot.unit, func.count())
     .join(Slot.assignment)
@@ -137,7 +80,7 @@ def open_units(
 ) -> dict[int, int]:
     """Return the open units outside ``besides``, with their numbers of taken slots."""
     taken_so_far = taken_units(session, task, now=now, topic=topic)
-    shut, limit = _closed_units(task).union(besides), task.limit
+    shut, limit = closed_units(task).union(besides), task.limit
     return {
         unit: number for unit, number in taken_so_far.items() if unit not in shut and has_room(number, limit)
     }
@@ -151,23 +94,27 @@ def open_pairs(
     A slot of a pair that is leased by itself shows it once, repeats not counted: so a tally is the number of
     taken slots, too.
     """
-    shut, limit = _closed_units(task).union(besides), task.limit
+    shut, limit = closed_units(task).union(besides), task.limit
     tallies = task_tallies(session, task.id, now=now)
     return {tally.pair: tally for tally in tallies if tally.pair not in shut and has_room(tally.shown, limit)}
 
 
-def _closed_units(task: CachedTask) -> set[int]:
+def closed_units(task: CachedTask) -> set[int]:
+    """Return the units of closed topics."""
     return {unit for topic in task.topics if topic.is_closed for unit in topic.units}
 
 
 def has_open(session: Session, task: CachedTask, *, held: Sequence[SlotRow], now: datetime) -> bool:
     """Return whether a task has something open that is not in ``held``.
 
-    The topic of the held slots is checked first, as the smaller question.
+    The topics of the held slots are checked first, as the cheaper query.
     """
     if not task.kind.has_units:
         return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
     units = {slot.unit for slot in held}
+    if adaptive_pairs(task) is not None:
+        search = load_search(session, task, now=now)
+        return search.has_open(units | closed_units(task))
     if task.limit is None:
         return any(unit not in units for topic in task.topics if not topic.is_closed for unit in topic.units)
     at_hand = task.topic(held[-1].topic_id) if held else None
@@ -187,44 +134,3 @@ def open_topics(session: Session, task: CachedTask, *, besides: Collection[int],
         for topic, number in count_taken_slots(session, topics, now=now).items()
         if has_room(number, task.limit)
     }
-
-
-def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return the tallies of every pair of a query, repeats not counted."""
-    return _tallies(session, _PAIRS_OF_TOPIC, _IN_VAIN_OF_TOPIC, {"topic": topic}, now=now)
-
-
-def task_tallies(session: Session, task: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return the tallies of every pair of a task (row), repeats not counted."""
-    return _tallies(session, _PAIRS_OF_TASK, _IN_VAIN_OF_TASK, {"task": task}, now=now)
-
-
-def _tallies(
-    session: Session,
-    pairs: Select[int, int, int, int, int],
-    in_vain: Select[int],
-    of: Mapping[str, int],
-    *,
-    now: datetime,
-) -> Sequence[PairTally]:
-    connection = session.connection()
-    vain = _shown_in(connection, connection.scalars(in_vain, {**of, "now": now}).all())
-    return [
-        PairTally(
-            pair=pair, system_a=a, system_b=b, a_left=a_left - vain[pair, a], b_left=b_left - vain[pair, b]
-        )
-        for pair, a, b, a_left, b_left in connection.execute(pairs, of)
-    ]
-
-
-def _shown_in(connection: Connection, slots: Sequence[int]) -> Counter[tuple[int, int]]:
-    """Count the showings of some slots by pair and left system, repeats not counted.
-
-    A statement of its own: joined to the slots, a database without statistics of its tables reads every
-    showing there is.
-    """
-    times: Counter[tuple[int, int]] = Counter()
-    for at in range(0, len(slots), _SLOTS_AT_A_TIME):
-        some = slots[at : at + _SLOTS_AT_A_TIME]
-        times.update((row[0], row[1]) for row in connection.execute(_SHOWN_IN_SLOTS, {"slots": some}))
-    return times

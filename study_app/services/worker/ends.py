@@ -63,7 +63,7 @@ def stop(session: Session, progress: WorkerProgress, end: End, *, now: datetime)
 def time_of_end(session: Session, worker: WorkerRow, *, now: datetime) -> datetime:
     """Return the time at which a worker's part ends now.
 
-    It is never before an answer, also when the clock was set back meanwhile.
+    It is never before an answer, even when the clock was set back meanwhile.
     """
     return max(now, worker.last_seen_at, *last_answers(session, worker.id))
 
@@ -85,7 +85,7 @@ def has_answer(progress: WorkerProgress) -> bool:
 class Withdrawal:
     """Withdrawal of a worker; ``again`` if the worker had withdrawn before.
 
-    ``worker`` is a row; ``has_code``: the worker keeps the code for the work that was done.
+    ``worker`` is a row; ``has_code`` is true if the worker keeps the code for the work that was done.
     """
 
     study: str
@@ -197,7 +197,7 @@ def end_code(session: Session, progress: WorkerProgress) -> DueCode:
 def visit_code(session: Session, progress: WorkerProgress) -> DueCode | None:
     """Return the code for the visit since the worker last came from the platform.
 
-    Returns None without a visit or such a code.
+    It returns None without a visit or such a code.
     """
     code = progress.plan.entry.visit_code
     latest = None if code is None else _latest(session, progress.worker)
@@ -229,7 +229,7 @@ def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: dateti
 def _latest(session: Session, worker: WorkerRow) -> _Arrival | None:
     """Return a worker's last arrival from the platform.
 
-    Returns None once the retention command has deleted the worker's platform id.
+    It returns None once the retention command has deleted the worker's platform id.
     """
     row = session.connection().execute(_LATEST, {"worker": worker.id}).one_or_none()
     return None if row is None else _Arrival(*row)
@@ -238,7 +238,7 @@ def _latest(session: Session, worker: WorkerRow) -> _Arrival | None:
 def _first_of_submission(session: Session, latest: _Arrival) -> _Arrival:
     """Return the first arrival under the submission of the latest arrival.
 
-    A submission may have been opened again. An arrival without one is its own first.
+    A submission may have been opened again; an arrival without one is its own first.
     """
     if not latest.parameters:
         return latest
@@ -254,7 +254,7 @@ def visited_between(
 ) -> bool:
     """Return whether any of these streams was read in a span of time.
 
-    A page of it logged something, or its form was sent.
+    Reading means that a page of it logged something, or its form was sent.
     """
     logged = exists().where(PageLoad.key == StreamView.key)
     visited = exists().where(

@@ -58,7 +58,7 @@ class Visitor:
 class KnownWorker:
     """Visitor who has been here before.
 
-    Row of the identity, row of the worker, and the time of consent.
+    It has the row of the identity, the row of the worker, and the time of consent.
     """
 
     identity_id: int

@@ -1,4 +1,4 @@
-"""Storing the events of a page once, whatever is retried.
+"""Storage of a page's events, once each however often they are sent.
 
 Events are acknowledged up to the first gap.
 """
@@ -77,9 +77,9 @@ _WORKER = (
     .outerjoin(Slot, and_(Slot.assignment_id == Assignment.id, Slot.done_at.is_(None)))
     .where(Worker.id == bindparam("worker"))
 )
-"""A worker with the row of the page load, and a row for each unfinished slot.
+"""Select of a worker with the page load, and a row for each unfinished slot.
 
-A new page load has the number of the worker's events instead of a row.
+A new page load has the number of the worker's events in place of its row.
 """
 _PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
 _STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
@@ -96,7 +96,7 @@ _UNFINISHED = (
 )
 """Unfinished slots of a worker, without those that wait for the first answer.
 
-These have a fixed lease, which activity does not renew.
+Such slots have a fixed lease, which activity does not renew.
 """
 _SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_seen_at=bindparam("now"))
 _PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))

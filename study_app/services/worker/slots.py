@@ -1,16 +1,18 @@
 """Slots of workers: assignment, random content, leases and their renewal.
 
-What a slot will show is drawn from the study's seed, and stored before it is shown.
+A slot's content is drawn from the study's seed, and stored before it is displayed.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import bindparam, case, insert, select, update
 from sqlalchemy.orm import Session
 
+from study_app.protocol.adaptive import DrawnPair
 from study_app.protocol.domain import (
     PairTally,
     PlannedShowing,
@@ -21,15 +23,17 @@ from study_app.protocol.domain import (
     topic_order,
 )
 from study_app.protocol.steps import Step, is_settled
+from study_app.services.worker.adaptive import adaptive_pairs, load_search
 from study_app.services.worker.availability import (
+    closed_units,
     count_taken_slots,
     open_pairs,
     open_topics,
     open_units,
-    pair_tallies,
     taken_units,
 )
 from study_app.services.worker.ends import has_answer
+from study_app.services.worker.tallies import pair_tallies
 from study_app.services.worker.worker_progress import WorkerProgress, has_gone_on
 from study_app.store.models import Assignment, Pair, Showing, Slot, Task
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow, WorkerRow, insert_row, update_rows
@@ -63,7 +67,7 @@ _LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_upda
 PAIRS_AT_ONCE = 4
 """Most pairs leased one by one that a worker gets at once.
 
-They share one count of taken slots.
+These pairs share one count of taken slots.
 """
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 """Shortest time between stored activities; a lease is many times as long."""
@@ -105,11 +109,12 @@ def _draw_pairs(
     tallies: Mapping[int, PairTally],
     *,
     is_last: bool,
+    draws: Mapping[int, DrawnPair] = MappingProxyType({}),
 ) -> None:
     """Draw the sides of assigned pairs, one pair a slot.
 
     The worker's last slot has the repeats of earlier pairs, too. ``tallies``: how often each pair was shown
-    either way; ``is_last``: the worker gets no other pair after this one.
+    either way; ``is_last``: the worker gets no other pair after this one; ``draws``: how adaptive pairs were drawn, by pair.
     """
     rows, first = [], []
     for slot in slots:
@@ -120,6 +125,8 @@ def _draw_pairs(
         shown = PlannedShowing(pair=slot.unit, left=left, right=right)
         repeats = _drawn_repeats(session, slot, entry, rng) if is_last else {}
         drawn_rows = _showing_rows(progress.worker, task, slot, [shown, *repeats.values()])
+        if slot.unit in draws:
+            drawn_rows[0] |= {"chance": draws[slot.unit].chance, "drawn": draws[slot.unit].drawn}
         for row, original in zip(drawn_rows[1:], repeats, strict=True):
             row["repeats_id"] = original
         rows += drawn_rows
@@ -140,7 +147,7 @@ def _drawn_repeats(
 ) -> dict[int, PlannedShowing]:
     """Draw the earlier pairs that the last slot repeats.
 
-    Returns the repeat by the showing that is repeated. No pair is repeated twice.
+    It returns the repeat by the repeated showing; no pair is repeated twice.
     """
     if not entry.validation_pairs:
         return {}
@@ -170,6 +177,8 @@ def _showing_rows(
             "right_system_id": loaded_study.right,
             "repeats_id": None,
             "reveals_silence": None,
+            "chance": None,
+            "drawn": None,
         }
         for position, loaded_study in enumerate(planned, start=1)
     ]
@@ -232,7 +241,7 @@ def assignment_of(session: Session, worker: WorkerRow, task: CachedTask, *, now:
 def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopic]:
     """Return every query of a task in the order of the worker's list.
 
-    A query's number is its position in that list.
+    A query's number is its rank in that list.
     """
     rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"topics {task.number}")
     return [task.topics[index] for index in topic_order(len(task.topics), rng)]
@@ -243,7 +252,7 @@ def take_slot(
 ) -> bool:
     """Assign a query to the worker and draw its pages.
 
-    Returns False when another worker was faster.
+    It returns False when another worker was faster.
     """
     queue_for(session, task)
     own_slots = progress.slots[task.number]
@@ -263,6 +272,8 @@ def take_units(session: Session, progress: WorkerProgress, task: CachedTask, *, 
     """
     queue_for(session, task)
     own_slots = progress.slots[task.number]
+    if isinstance(task.entry, AssignedPairTask) and task.entry.adaptive is not None:
+        return _take_adaptive_pairs(session, progress, task, task.entry, now=now)
     besides = {slot.unit for slot in own_slots}
     tallies = open_pairs(session, task, besides=besides, now=now) if task.pairs else {}
     counted = (
@@ -280,6 +291,28 @@ def take_units(session: Session, progress: WorkerProgress, task: CachedTask, *, 
             _draw_pairs(session, progress, task, entry, slots, tallies, is_last=is_last)
         case RatedTask() as entry:
             _draw_sheets(session, progress, task, entry, slots[0])
+    return True
+
+
+def _take_adaptive_pairs(
+    session: Session, progress: WorkerProgress, task: CachedTask, entry: AssignedPairTask, *, now: datetime
+) -> bool:
+    """Assign pairs chosen by the answers so far; returns False when the best is known or the budget is used."""
+    own_slots = progress.slots[task.number]
+    besides = {slot.unit for slot in own_slots} | closed_units(task)
+    search = load_search(session, task, now=now)
+    left = search.open_pairs(besides)
+    rng = rng_for(
+        progress.plan.entry.seed, progress.worker.number, f"adaptive {task.number}.{len(own_slots) + 1}"
+    )
+    draws = {draw.pair: draw for draw in search.draw(besides, _at_once(task, len(own_slots), left), rng)}
+    if not draws:
+        return False
+    topics = {unit: topic.id for topic in task.topics for unit in topic.units}
+    slots = _hold(session, progress, task, [(topics[pair], pair) for pair in draws], now=now)
+    tallies = {tally.pair: tally for each in search.searches for tally in each.tallies}
+    is_last = len(own_slots) + 1 == task.wanted or left == 1
+    _draw_pairs(session, progress, task, entry, slots, tallies, is_last=is_last, draws=draws)
     return True
 
 
@@ -306,7 +339,7 @@ def _next_units(
 ) -> list[tuple[int, int]]:
     """Choose the (topic, unit) that the worker gets now, among open units.
 
-    Each is the least done; of these one of the topic before it; of these by chance.
+    It prefers the units least done, then one of the preceding topic, then chance decides.
     """
     own_slots = progress.slots[task.number]
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
@@ -374,9 +407,9 @@ def _hold(
 
 
 def take_next(session: Session, progress: WorkerProgress, *, now: datetime) -> bool:
-    """Assign what comes next where the worker has no choice.
+    """Assign the next unit where the worker has no choice.
 
-    Returns whether something was assigned.
+    It returns whether something was assigned.
     """
     for task, state in zip(progress.plan.tasks, progress.state.tasks, strict=True):
         if state.awaits_introduction:
@@ -417,6 +450,8 @@ def keep_alive(session: Session, progress: WorkerProgress, *, now: datetime, ans
 def _has_place(session: Session, slot: SlotRow, task: CachedTask, *, now: datetime) -> bool:
     """Return whether the topic, unit or pair of an expired slot has room again."""
     queue_for(session, task)
+    if adaptive_pairs(task) is not None:
+        return load_search(session, task, now=now).budget_left > 0
     if not task.kind.has_units:
         taken_so_far = count_taken_slots(session, [slot.topic_id], now=now, besides_slot=slot.id)[
             slot.topic_id

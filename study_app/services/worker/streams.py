@@ -49,7 +49,7 @@ from study_app.study.entries import FollowedTask
 MAX_LOADS = 100
 """Most page loads of a stream in which read updates are looked up.
 
-After more, updates may come again.
+With more loads, updates may come again.
 """
 
 WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
@@ -303,7 +303,7 @@ def send_read(
 ) -> StreamViewRow | None:
     """Store the updates that a stream page's form names as read.
 
-    What was stored stays, and updates that were not shown are left out.
+    Earlier reads stay stored; updates that were not displayed are left out.
 
     Returns
     -------

@@ -77,7 +77,7 @@ def ask(
 ) -> bool:
     """Draw and store the questions after a visit.
 
-    Returns whether a question of the visit waits for an answer.
+    It returns whether a question of the visit waits for an answer.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def questions_on_page(
 ) -> list[QuestionRow]:
     """Return the questions of the page, by number.
 
-    They are those of the last visit that has any, as of ``served_at`` if given.
+    They belong to the last visit that has any, as of ``served_at`` if given.
     """
     known = [
         question
@@ -140,7 +140,7 @@ def questions_on_page(
 def answer(session: Session, question: QuestionRow, *, useful: bool, page: str, now: datetime) -> None:
     """Store an answer about use.
 
-    The same answer again changes nothing, another one is a new revision.
+    The same answer again changes nothing; another one is a new revision.
     """
     newest = question.answers[-1] if question.answers else None
     if newest is None or newest.useful != useful:
@@ -159,7 +159,7 @@ def _candidates(
 ) -> list[UsefulQuestionDraw]:
     """Return the possible questions after a visit.
 
-    They are about updates read in it with exactly one new nugget.
+    Each is about an update read in it with exactly one new nugget.
     """
     so_far = {"follow": followed_stream.follow.id, "visit": view.visit}
     rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
@@ -202,7 +202,7 @@ def _visit_times(
 ) -> list[float]:
     """Return the start of each visit, in stream time.
 
-    A page without any activity was no visit.
+    A page without any activity is no visit.
     """
     alive = {view.visit for view in (*logged, *(view for view in views if view.left_at is not None))}
     began: dict[int, float] = {}

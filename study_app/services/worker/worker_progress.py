@@ -69,7 +69,7 @@ _SLOTS_AND_PAIRS = (
 )
 """Slots of a worker, a row for each pair.
 
-Of each slot: whether its form (a vote, a reply) is stored, and the stream followed in it.
+Each slot says whether its form (a vote, a reply) is stored, and the stream followed in it.
 """
 _RATED = (
     select(Sheet.slot_id, exists().where(Rating.sheet_id == Sheet.id))
@@ -93,7 +93,7 @@ class UnknownWorkerError(LookupError):
 class WorkerProgress:
     """Progress of a worker: study, held slots by task number (from 1), and state.
 
-    ``follows``: the stream followed in each slot.
+    ``follows`` is the stream followed in each slot.
     """
 
     worker: WorkerRow
@@ -118,7 +118,7 @@ class WorkerProgress:
 def has_gone_on(loaded_study: CachedStudy, slots: Mapping[int, Sequence[SlotRow]], task: CachedTask) -> bool:
     """Return whether a worker with ``slots`` has something of a later task.
 
-    Then this task has nothing more for them.
+    The earlier task then has nothing more for the worker.
     """
     return any(slots[later.number] for later in loaded_study.tasks[task.number :])
 
@@ -249,7 +249,7 @@ def _task_state(
 ) -> TaskState:
     """Return the state of a worker's progress with a task.
 
-    A task that was passed over has no room for a worker who has gone on.
+    A skipped task stays closed to a worker who has gone on.
     """
     is_stream, has_search = task.kind.page == "stream", task.has_search
     states = tuple(

@@ -85,7 +85,7 @@ def drop_tables() -> str:
 def put_back(database: Database, script: Path) -> None:
     """Replace the tables by those of an unpacked dump, in one transaction.
 
-    Results of the console's jobs are left out. Nobody else may use the database.
+    Results of the console's jobs are left out. No other process may use the database.
     """
     refuse_when_used(database)
     _run(

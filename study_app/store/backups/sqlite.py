@@ -1,6 +1,6 @@
 """Backups of a SQLite file through SQLite's online backup, which blocks no writer.
 
-A backup appears under its name when all of it is on the disk, for its owner alone; or not at all.
+A backup appears under its name once all of it is on the disk, readable by its owner alone.
 """
 
 import os
@@ -108,7 +108,7 @@ def rows(
 def put_back(database: Database, file: Path) -> None:
     """Replace the database's file by a copy of a checked backup.
 
-    Results of the console's jobs are left out. Nobody may have the file open.
+    Results of the console's jobs are left out. No process may have the file open.
     """
     target = _path(database)
     database.engine.dispose()

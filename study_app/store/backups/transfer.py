@@ -39,7 +39,7 @@ HEX = "\\x"
 def put_across(database: Database, version: str, rows: Rows) -> None:
     """Replace an unused database by a checked backup of the other kind.
 
-    All rows are put in or none.
+    Either all rows are written or none.
 
     Parameters
     ----------

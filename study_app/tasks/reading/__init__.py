@@ -1,4 +1,4 @@
 """Reading of each kind's contents from collections and runs.
 
-Slow to import: the kinds import it where they read.
+It is slow to import: the kinds import it where they read.
 """

@@ -1,6 +1,6 @@
 """Content of a task with answers: CommonMark texts as safe blocks, with sources.
 
-Each block has safe HTML, its words as read, and the sources that it cites.
+Each block has safe HTML, its words in reading order, and the sources that it cites.
 
 HTML in a text is displayed as text. No link leaves the page and nothing is fetched: a link becomes its words followed by the address, an
 image its description. ``[LABEL]`` of a known source becomes a mark that links to the source on the page; so does each part of ``[1, 2]``,
@@ -25,7 +25,16 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
 from metrics.errors import Fault, FaultLog, join_names, pluralise
-from metrics.readers.answers import AnswerText, Citation, read_answers
+from metrics.readers.answer_judgments import read_answer_collection
+from metrics.readers.answers import (
+    BRACKETS,
+    RANGE,
+    SEPARATORS,
+    AnswerText,
+    Citation,
+    labels_in,
+    read_answers,
+)
 from metrics.readers.texts import read_ranked_topics
 from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
@@ -33,27 +42,18 @@ from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
 from study_app.tasks.content import UNSHOWN, TaskContent, TopicContent, collect_faults, source_files
 
-BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LIKE_A_MARK = re.compile(
     r"\[[^\[\]\n]{0,20}\d[^\[\]\n]{0,20}\]|[【［][^【】［］\n]{0,20}\d[^【】［］\n]{0,20}[】］]"
 )
 """Text that readers may take for a mark: short brackets with a digit.
 
-Any brackets around a few characters.
+It is any brackets around a few characters.
 """
 MAYBE_A_MARK = re.compile(r"\((\d{1,3})\)|(?<!\w)([¹²³⁰⁴-⁹]{1,3})")
 """Number that readers may take for a mark if a source has that label.
 
-Else it is a count or a power.
+Otherwise it is a count or a power.
 """
-SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
-"""Separators of labels in brackets, in order.
-
-The first is for labels with commas.
-"""
-RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
-MAX_RANGE_LABELS = 50
-"""Longest range of labels; a longer one is not a list of sources."""
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
 HEADINGS = ("h3", "h4", "h5", "h6")
 """Headings of texts; h1 and h2 are those of the page."""
@@ -96,33 +96,10 @@ def brackets(text: str) -> list[str]:
     return [label for piece in prose(text) for label in BRACKETS.findall(piece)]
 
 
-def labels_in(inside: str, labels: Collection[str]) -> tuple[str, ...]:
-    """Return the labels in brackets, as in ``1``, ``1, 2``, ``1-3``, ``1, 3-5``.
-
-    Empty if no label is known; if at least one is, unknown ones of the list or range are returned too.
-    """
-    for separator in SEPARATORS:
-        parts = [inside.strip()] if inside.strip() in labels else separator.split(inside.strip())
-        cited = tuple(dict.fromkeys(label for part in parts for label in _range(part, labels)))
-        if set(cited) <= set(labels):
-            return cited
-    return cited if set(cited) & set(labels) else ()
-
-
-def _range(part: str, labels: Collection[str]) -> Sequence[str]:
-    ends = None if part in labels else RANGE.fullmatch(part)
-    if ends is None:
-        return (part,)
-    first, last = int(ends[1]), int(ends[2])
-    if not 0 <= last - first < MAX_RANGE_LABELS:
-        return (part,)
-    return [str(number) for number in range(first, last + 1)]
-
-
 def words_of(html: str) -> str:
     """Return the words of HTML, separated by single spaces.
 
-    White space, and each character that no page can show, separates words.
+    White space, and each character that no page can display, separates words.
     """
     return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
@@ -232,6 +209,9 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     topics = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if topics is None:
         return None
+    judgments = {kind: folder / paths[kind] for kind in ("nuggets", "support") if kind in paths}
+    if collect_faults(faults, partial(read_answer_collection, folder / paths["topics"], **judgments)) is None:
+        return None
     answers_by_system = {
         name: collect_faults(faults, partial(_system, folder / path, TopicNames(topics), paths["topics"]))
         for name, path in task.systems.items()
@@ -267,7 +247,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
         topic = names.find(topic_name)
         if topic is None:
             cure = f"add it to {topics_file}, or delete the answer"
-            log.add(f"there is no topic {topic_name}", line=answer.line, cure=cure)
+            log.add(f"there is no topic {topic_name}", line=answer.line, cure=cure, kind="topic")
             continue
         answers[topic] = answer
         for label in _missing(answer):
@@ -275,6 +255,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
                 f"the answer to topic {topic_name} cites [{label}], which is not among its citations",
                 line=answer.line,
                 cure="add it there, or take the mark out of the text",
+                kind="mark",
             )
     log.raise_if_any()
     return answers
@@ -299,7 +280,7 @@ def _missing(answer: AnswerText) -> list[str]:
 def _lookalikes(answer: AnswerText) -> list[str]:
     """Return texts that readers may take for marks of sources, each once, as written.
 
-    In an answer without citations: numbers in brackets, alone or in lists and ranges.
+    In an answer without citations they are numbers in brackets, alone or in lists and ranges.
     """
     if answer.citations is None:
         return [f"[{inside}]" for inside in dict.fromkeys(brackets(answer.text)) if _is_numbers(inside)]

@@ -1,6 +1,7 @@
 """Judged system pairs of a task.
 
-Those of a file with ``topic a b`` on each line, else those of all systems that show something of a topic.
+They are those of a file with ``topic a b`` on each line, else those of all systems that have something for a
+topic.
 
 Topics without any are left out, with a note. The same for every kind of task whose pages are pairs.
 """
@@ -107,7 +108,7 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
 def _names(path: Path, content: TaskContent) -> TopicNames:
     """Return the topics as the collection names them.
 
-    Those of streams have short forms too.
+    Topics of streams have short forms too.
     """
     has_forms = isinstance(getattr(content.entry, "collection", None), EventFiles | PushFiles)
     topics = [topic.id for topic in content.topics]

@@ -73,9 +73,9 @@ def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> li
 
 
 def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:
-    """Read a run; refuse one of which nothing can be displayed.
+    """Read a run; refuse one with nothing to display.
 
-    It surely belongs to another collection.
+    Such a run surely belongs to another collection.
     """
     try:
         run = read_update_run(path, name=name)
@@ -166,7 +166,7 @@ def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStrea
 def update_block(key: str, update: str, text: str, at: float) -> Block:
     """Return the block of an update or push.
 
-    It came ``at`` so many seconds since 1970; its words are those that MSU counts.
+    ``at`` is in seconds since 1970; its words are those that MSU counts.
     """
     text = text.strip()
     return text_block(text, key=key, id=update, kind="update", words=text_words(text), at=at)
@@ -175,7 +175,7 @@ def update_block(key: str, update: str, text: str, at: float) -> Block:
 def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:
     """Return the texts of each event's elements in the topics file.
 
-    By event, then by element.
+    Keys are the event, then the element.
     """
     names = TopicNames(collection.topics, STREAM_TOPICS, where=path)
     words: dict[str, dict[str, str]] = {}

@@ -23,7 +23,7 @@ from study_app.tasks.reading.pictures import check_bytes, read_picture, stripped
 class _Images:
     """File of one system, and its pictures by topic.
 
-    As the file names them, and as they are displayed.
+    The pictures are those that the file names, and those for display.
     """
 
     path: Path
@@ -113,9 +113,9 @@ def _shown_bytes(listing: Path, written: str) -> bytes:
 
 
 def _equal_pictures(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[Fault]:
-    """Yield a fault for each picture that another system shows of the same topic.
+    """Yield a fault for each picture that another system has for the same topic.
 
-    Nobody could prefer either.
+    Workers could prefer neither.
     """
     for topic in topics:
         first: dict[str, str] = {}

@@ -66,7 +66,7 @@ def check_bytes(number: int) -> None:
 def stripped(data: bytes) -> tuple[bytes, str, int]:
     """Return a file's bytes without metadata, its format, and its orientation.
 
-    The format as Pillow names it, the orientation as EXIF has it.
+    The format has Pillow's name, the orientation is that of EXIF.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def stripped(data: bytes) -> tuple[bytes, str, int]:
 def read_picture(data: bytes) -> Picture:
     """Return the picture of a file, decoded once as a check.
 
-    Raises `MediaError` as `stripped` does, and where it is damaged.
+    It raises `MediaError` as `stripped` does, and for a damaged picture.
     """
     content, form, orientation = stripped(data)
     with warnings.catch_warnings():
@@ -180,7 +180,7 @@ _PNG_PARTS = frozenset(
 def _png(data: bytes) -> tuple[bytes, int]:
     """Return a PNG of the chunks that determine its look.
 
-    W3C PNG, third edition, 5 and 11.
+    The source is W3C PNG, third edition, 5 and 11.
     """
     kept, offset = [data[:8]], 8
     while True:
@@ -205,7 +205,7 @@ def _png(data: bytes) -> tuple[bytes, int]:
 _MARKER = re.compile(rb"\xff+([\x01-\xcf\xd8-\xfe])")
 """Marker of a JPEG segment.
 
-Neither a byte of data, which has 0 behind it, nor a restart in the middle of them.
+It matches neither a byte of data, which has 0 behind it, nor a restart in the middle of data.
 """
 _END, _SCAN, _FRAMES, _OTHER_TABLES = 0xD9, 0xDA, range(0xC0, 0xD0), {0xC4, 0xC8, 0xCC}
 _USUAL_FRAMES = {0xC0, 0xC1, 0xC2}
@@ -215,7 +215,7 @@ _APPLICATIONS, _COMMENT, _JFIF, _EXIF, _COLOURS, _ADOBE = range(0xE0, 0xF0), 0xF
 def _jpeg(data: bytes) -> tuple[bytes, int]:
     """Return a JPEG of its first picture's segments, and its orientation.
 
-    ITU T.81, B. The EXIF orientation is kept.
+    The source is ITU T.81, B; the EXIF orientation is kept.
     """
     kept, offset, in_scan, orientation = list[bytes](), 2, False, 1
     while match := _MARKER.search(data, offset):
@@ -244,7 +244,7 @@ def _jpeg(data: bytes) -> tuple[bytes, int]:
 def _jpeg_parts(marker: int, body: bytes) -> Iterator[bytes]:
     """Yield the kept parts of a segment.
 
-    Of application segments, those by which a decoder finds the colours.
+    Application segments are kept if decoders find the colours by them.
     """
     if marker == _JFIF and body.startswith(b"JFIF\0"):
         yield body[:12] + b"\0\0"  # without the thumbnail
@@ -298,7 +298,7 @@ def _webp(data: bytes) -> tuple[bytes, int]:
 def _check_webp_size(name: bytes, body: bytes) -> None:
     """Refuse a chunk with too many pixels.
 
-    RFC 9649, 2.7; RFC 6386, 9.1; RFC 9649, 3.4.
+    Sources are RFC 9649, 2.7; RFC 6386, 9.1; RFC 9649, 3.4.
     """
     if name == b"VP8X":
         _check_size(*(int.from_bytes(body[start : start + 3], "little") + 1 for start in (4, 7)))

@@ -170,7 +170,7 @@ def _update_text(events: EventCollection, topic: str, update: str) -> str:
 class _Streams:
     """Streams of one run: displayable pushes by topic, and notes on the others.
 
-    There is one line for each kind of push that is not displayed.
+    Each kind of omitted push has one line.
     """
 
     run: PushRun
@@ -295,7 +295,7 @@ def _reason(reason: str, examples: Sequence[str]) -> str:
 def _day(seconds: int) -> str:
     """Return the UTC day of a time, ``YYYYMMDD``.
 
-    Empty beyond the calendar.
+    It is empty beyond the calendar.
     """
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d}"
@@ -306,7 +306,7 @@ def _day(seconds: int) -> str:
 def _push_cells(pool: PushPool, topics: Sequence[str], runs: Sequence[PushRun]) -> bytes:
     """Return the cells of every run and topic as Parquet.
 
-    Under each convention; a row stands for all pairs of its stream.
+    A row, under each convention, stands for all pairs of its stream.
     """
     import pandas as pd  # noqa: PLC0415 - slow to import, and only `load` needs it
 

@@ -16,9 +16,9 @@ from study_app.tasks.content import TaskContent, TopicContent, source_files
 def read_summary_content(
     folder: Path, task: TaskEntry, faults: list[Fault], *, rated: bool = False
 ) -> TaskContent | None:
-    """Read the files of one task; add faults to ``faults`` and return None then.
+    """Read the files of one task, or add faults to ``faults`` and return None.
 
-    ``rated``: the iUnits are shown one by one, so each query takes them along.
+    ``rated`` is true where iUnits are displayed one by one, so that each query needs them.
     """
     paths = collection_paths(task)
     systems: dict[str, str] = getattr(task, "systems", {})

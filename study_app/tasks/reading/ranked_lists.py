@@ -126,9 +126,9 @@ def _detail(name: str, topic: AskedTopic, collection: _Collection) -> dict[str, 
 
 
 def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
-    """Read a run; refuse one of which nothing can be displayed.
+    """Read a run; refuse one with nothing to display.
 
-    It surely belongs to another collection.
+    Such a run surely belongs to another collection.
     """
     run = read_ranked_run(path, collection.names, name=name)
     if not any(collection.has_text(document) for ranking in run.rankings.values() for document in ranking):
@@ -144,7 +144,7 @@ def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
 def _side(ranking: tuple[str, ...], collection: _Collection) -> Side:
     """Return the entries of a list that have a text, the best first.
 
-    ``r1`` is the one at the top.
+    ``r1`` is the first entry.
     """
     return Side(
         tuple(

@@ -44,12 +44,12 @@ def finish(token: str) -> Response:
 def post_finish(token: str) -> Response:
     """Complete the worker and create the completion code."""
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         app = server()
         answers.finish(session, progress, now=app.now(), new_token=app.new_token)
         return None
 
-    return submit_step(token, FINISH, act)
+    return submit_step(token, FINISH, store)
 
 
 @blueprint.get("/w/<token>/stop")
@@ -62,12 +62,12 @@ def stop(token: str) -> Response:
 def post_stop(token: str) -> Response:
     """End the worker's part early."""
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         if request.form.get("stop") == "yes":
             ends.stop(session, progress, "partial", now=server().now())
         return None
 
-    return submit_step(token, STOP, act)
+    return submit_step(token, STOP, store)
 
 
 @blueprint.get("/w/<token>/done")
@@ -83,7 +83,7 @@ def stopped(token: str) -> Response:
 
 
 def _show_code(token: str, step: Step) -> Response:
-    """Show a worker's code, and store that it was shown.
+    """Display a worker's code, and store that it was displayed.
 
     The first time needs a transaction that writes.
     """
@@ -109,7 +109,7 @@ def _show_code(token: str, step: Step) -> Response:
 def new_visit_code(session: Session, progress: WorkerProgress) -> Callable[[], None] | None:
     """Return the function that stores the first showing of a visit's code.
 
-    Returns None without a new code.
+    It returns None without a new code.
     """
     due = visit_code(session, progress)
     if due is None:

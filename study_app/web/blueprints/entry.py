@@ -74,7 +74,7 @@ def _preview(plan: CachedStudy) -> Response:
 def _refusal(session: Session, plan: CachedStudy, visitor: Visitor) -> Response | None:
     """Return the page that refuses a visitor, None for one who can come in.
 
-    It comes before anything is asked.
+    The check comes before any question.
     """
     known = known_worker(session, plan, visitor)
     if (known is None or known.consented_at is None) and is_paused(session, plan.id):
@@ -98,7 +98,7 @@ def _refusal(session: Session, plan: CachedStudy, visitor: Visitor) -> Response 
 def _other_id(session: Session, plan: CachedStudy, visitor: Visitor) -> str | None:
     """Return the worker who came under the visitor's submission with another id.
 
-    Returns None for nobody.
+    It returns None where there is no such worker.
     """
     platform = platform_of(plan.entry)
     submission = visitor.parameters.get(platform.submission_parameter or "")

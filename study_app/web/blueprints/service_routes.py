@@ -32,7 +32,7 @@ YEAR_SECONDS = 365 * 86_400
 def healthy() -> Response:
     """Return that the process answers, and the form of its links.
 
-    The links are as displayed to somebody who asks by this address.
+    The links are those for a client of this address.
     """
     return jsonify(status="ok", standing_link=home("TOKEN"))
 
@@ -63,7 +63,7 @@ def security_contact() -> Response:
 def media(sha256: str) -> Response:
     """Return a picture, sound or film of a loaded study.
 
-    Its address is the hash of its bytes, so a browser asks for it once.
+    Its address is the hash of its bytes, so a browser requests it once.
     """
     stored = server().media.read(sha256)
     if stored is None:

@@ -45,10 +45,10 @@ class NextStep:
     query: str = ""
 
 
-AuditEntry: TypeAlias = Callable[[Session, WorkerProgress, PageToken], str | NextStep | None]
+FormStore: TypeAlias = Callable[[Session, WorkerProgress, PageToken], str | NextStep | None]
 """Callable that stores a form.
 
-Returns the catalogue's key of its fault, or where to go; None for the next step.
+It returns the catalogue key of the form's fault, or the next address; None means the next step.
 """
 
 
@@ -82,14 +82,16 @@ def arrival(*, now: datetime) -> str:
     return urlencode({"via": via, "at": (now - EPOCH) // MILLISECOND}) if via in ARRIVALS else ""
 
 
-Aside: TypeAlias = Callable[[Session, WorkerProgress], Callable[[], None] | None]
+BeforeRender: TypeAlias = Callable[[Session, WorkerProgress], Callable[[], None] | None]
 """Callable that returns a function to store something before the page is rendered.
 
-Returns None for nothing to store.
+It returns None for nothing to store.
 """
 
 
-def render_step(token: str, step: Step, *, error: str | None = None, aside: Aside | None = None) -> Response:
+def render_step(
+    token: str, step: Step, *, error: str | None = None, before_render: BeforeRender | None = None
+) -> Response:
     """Render a step's page if it is open to the worker, else redirect.
 
     The redirect leads to the worker's current step.
@@ -103,7 +105,7 @@ def render_step(token: str, step: Step, *, error: str | None = None, aside: Asid
         if step not in open_steps(progress.state):
             return to_step(token, current_step(progress.state))
         shown = shown_pair(session, progress, step) if step.kind == "pair" else None
-        note = None if aside is None else aside(session, progress)
+        note = None if before_render is None else before_render(session, progress)
         page = page_of(
             PageRequest(
                 session=session,
@@ -140,7 +142,7 @@ def arrival_source(*, now: datetime) -> str:
     return via if via in ARRIVALS and recently else "own"
 
 
-def submit_step(token: str, step: Step, act: AuditEntry) -> Response:
+def submit_step(token: str, step: Step, store: FormStore) -> Response:
     """Store a step's form and go on, or show the form again with its fault."""
     app = server()
     worker, now = app.signer.worker(token), app.now()
@@ -153,7 +155,7 @@ def submit_step(token: str, step: Step, act: AuditEntry) -> Response:
         if step not in open_steps(progress.state):
             return to_step(token, current_step(progress.state))
         keep_alive(session, progress, now=now, answers=step.kind in ANSWERED)
-        onward = act(session, progress, served) or NextStep(_following(session, progress, step, now=now))
+        onward = store(session, progress, served) or NextStep(_following(session, progress, step, now=now))
     if isinstance(onward, NextStep):
         return to_step(token, onward.step, JUST_FINISHED if onward.step == DONE else onward.query)
     return render_step(token, step, error=onward)
@@ -178,7 +180,7 @@ def _following(session: Session, progress: WorkerProgress, step: Step, *, now: d
 def _page_token(worker: int, step: Step) -> PageToken | None:
     """Return the page token of a form.
 
-    Returns None when it is missing, forged, or of another worker or page.
+    It returns None when the token is missing, forged, or of another worker or page.
     """
     try:
         served = server().signer.page(request.form.get("page", ""))

@@ -40,12 +40,12 @@ def post_enrol(token: str, task: int, query: int) -> Response:
     """Begin to follow an event."""
     step = Step("enrol", task, query)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         app = server()
         service.enrol(session, app.plans, progress, step, now=app.now())
         return None
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/streams")
@@ -93,7 +93,7 @@ def post_stream(token: str, task: int, query: int) -> Response:
     step = Step("stream", task, query)
     below = request.form.get("below", type=int)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
         app = server()
         now = app.now()
         follow = service.followed(session, app.plans, progress, step)
@@ -103,7 +103,7 @@ def post_stream(token: str, task: int, query: int) -> Response:
         asks = view is not None and asking.ask(session, progress, step, follow, view, now=now)
         return NextStep(Step("useful" if asks else "away", task, query))
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/useful")
@@ -117,7 +117,7 @@ def post_useful(token: str, task: int, query: int) -> Response:
     """Store the answers about use; none is required."""
     step = Step("useful", task, query)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
         follow = progress.follow(step)
         shown = asking.questions_on_page(session, follow, served_at=page.served_at)
         for number, question in enumerate(shown, start=1):
@@ -126,10 +126,10 @@ def post_useful(token: str, task: int, query: int) -> Response:
                 asking.answer(session, question, useful=answer, page=page.key, now=server().now())
         return NextStep(Step("away", task, query))
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/away")
 def away(token: str, task: int, query: int) -> Response:
     """Show the page after a visit, with the visit's code where each visit has one."""
-    return render_step(token, Step("away", task, query), aside=new_visit_code)
+    return render_step(token, Step("away", task, query), before_render=new_visit_code)

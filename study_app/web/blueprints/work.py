@@ -48,7 +48,7 @@ def consent(token: str) -> Response:
 def post_consent(token: str) -> Response:
     """Store the consent."""
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         if request.form.get("agree") != "yes":
             return "consent.must_agree"
         current = progress.plan.consent_sha256
@@ -59,7 +59,7 @@ def post_consent(token: str) -> Response:
         give_consent(session, progress, now=server().now())
         return None
 
-    return submit_step(token, CONSENT, act)
+    return submit_step(token, CONSENT, store)
 
 
 @blueprint.get("/<int:task>/choose")
@@ -84,7 +84,7 @@ def post_choose(token: str, task: int) -> Response:
     """Assign the chosen query to the worker."""
     step = Step("choose", task)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         listed = listed_topics(progress, progress.task(step))
         number = request.form.get("topic", type=int)
         if number is None or not 1 <= number <= len(listed):
@@ -94,7 +94,7 @@ def post_choose(token: str, task: int) -> Response:
         taken = take_slot(session, progress, progress.task(step), listed[number - 1].id, now=server().now())
         return None if taken else "choose.just_taken"
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/search")
@@ -117,12 +117,12 @@ def post_search(token: str, task: int, query: int) -> Response:
     """Leave the search if it lasted long enough."""
     step = Step("search", task, query)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         least = expect_entry_type(progress.task(step).entry, TaskWithSearch).search_seconds
         left = answers.leave_search(session, progress.slot(step), least_seconds=least, now=server().now())
         return None if left else "search.too_early"
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/vote")
@@ -136,7 +136,7 @@ def post_vote(token: str, task: int, query: int) -> Response:
     """Store the intents that were ticked."""
     step = Step("vote", task, query)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
         slot = progress.slot(step)
         intents = progress.task(step).topic(slot.topic_id).intents
         ticked = set(request.form.getlist("intent", type=int))
@@ -146,7 +146,7 @@ def post_vote(token: str, task: int, query: int) -> Response:
         answers.vote(session, slot, names, page, now=server().now())
         return None
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/pair/<int:pair>")
@@ -160,14 +160,14 @@ def post_pair(token: str, task: int, query: int, pair: int) -> Response:
     """Store the preference for a pair."""
     step = Step("pair", task, query, pair)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
         answer = _answer()
         if answer is None:
             return "pair.pick_one"
         answers.judge(session, progress, step, answer, page, now=server().now())
         return None
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 def _answer() -> Answer | None:
@@ -198,7 +198,7 @@ def post_intro(token: str, task: int) -> Response:
     """Store a try at the check; the second failure ends the worker's part."""
     step = Step("intro", task)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | NextStep | None:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | NextStep | None:
         now, plan = server().now(), progress.task(step)
         picked = sent_options(plan.check, request.form.to_dict(flat=False))
         if not all(picked):
@@ -211,7 +211,7 @@ def post_intro(token: str, task: int) -> Response:
         stop(session, progress, "failed_checks", now=now)
         return NextStep(STOPPED)
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/rate/<int:sheet>")
@@ -225,12 +225,12 @@ def post_rate(token: str, task: int, query: int, sheet: int) -> Response:
     """Store the ratings of a sheet."""
     step = Step("rate", task, query, sheet)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
         ratings = sent_ratings(sheet_of(session, progress, step), request.form.to_dict(flat=False))
         whole = store_ratings(session, progress, step, ratings, page, now=server().now())
         return None if whole else "rate.rate_all"
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)
 
 
 @blueprint.get("/<int:task>/<int:query>/questions")
@@ -244,7 +244,7 @@ def post_questions(token: str, task: int, query: int) -> Response:
     """Store the answers; one that screens out ends the worker's part."""
     step = Step("questions", task, query)
 
-    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | NextStep | None:
+    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | NextStep | None:
         entry, now = expect_entry_type(progress.task(step).entry, QuestionTask), server().now()
         checked = checked_answers(entry.questions, request.form.to_dict(flat=False))
         if checked.refusals:
@@ -255,4 +255,4 @@ def post_questions(token: str, task: int, query: int) -> Response:
             return NextStep(STOPPED)
         return None
 
-    return submit_step(token, step, act)
+    return submit_step(token, step, store)

@@ -24,7 +24,7 @@ One page without a log may be a browser that blocks it.
 MAX_FAILING = 0.25
 """Largest share of failures of a quality check without an alert.
 
-Of at least `MIN_JUDGED` workers.
+The check needs at least `MIN_JUDGED` workers.
 """
 MIN_JUDGED = 10
 OLD_BACKUP = timedelta(days=1)

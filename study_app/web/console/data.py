@@ -32,7 +32,7 @@ REPORT_POLICY = (
 )
 """Content security policy of the report, which has no script.
 
-Nothing of the console is open to it.
+The report has no access to the console.
 """
 FORMATS = ("csv", "parquet")
 

@@ -1,6 +1,6 @@
 """Facts about workers: last task, quality checks, window, and log gaps.
 
-Each is counted by the database for some workers at once. Which system anybody preferred is in none of them.
+The database counts each for some workers at once. None reveals a preferred system.
 """
 
 from collections.abc import Callable, Mapping

@@ -29,7 +29,7 @@ JOB_NAME = re.compile(rf"{PREFIX}\w+", re.ASCII)
 def results_folder(database: URL) -> Path:
     """Return the folder of all jobs of a database.
 
-    It lies beside a SQLite file, else where the server was started.
+    It is beside a SQLite file, else in the folder where the server was started.
     """
     if database.get_backend_name() == "sqlite" and database.database:
         file = Path(database.database).resolve()

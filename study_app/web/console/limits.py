@@ -4,6 +4,7 @@ Nothing here touches an answer: refused is whatever loading a changed study file
 days once somebody's are over, since people would then have followed for different times.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 from metrics.errors import InputError, input_fault, pluralise
 from study_app.protocol.domain import follow_length
 from study_app.services.researcher.progress import query_progress
+from study_app.services.worker.adaptive import adaptive_pairs
 from study_app.services.worker.availability import open_topics, open_units
 from study_app.store.models import Assignment, LoadedStudy, Slot, Task, Topic, Worker
 from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic, StudyCache
@@ -32,7 +34,7 @@ blueprint = Blueprint("limits", __name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitChange:
-    """A change that can be made: its effects as sentences, and what stores it.
+    """Possible change of a limit: its effects as sentences, and its form.
 
     ``action`` is the path of the form that makes it, ``fields`` are what that form sends.
     """
@@ -57,6 +59,7 @@ def limits(console_request: ConsoleRequest) -> Response:
         {
             "plan": task,
             "limit": file_limit(task),
+            "budget": None if (search := adaptive_pairs(task)) is None else search.budget,
             "days": task.following.days if task.kind.page == "stream" else None,
             "queries": zip(
                 task.topics,
@@ -76,7 +79,7 @@ def limits(console_request: ConsoleRequest) -> Response:
 def _previewed_change(console_request: ConsoleRequest) -> LimitChange | None:
     """Return the change that the address names, if any.
 
-    That is ``?task=1&limit=5``, ``?close=ROW`` or ``?task=2&days=4``.
+    Addresses are ``?task=1&limit=5``, ``?close=ROW`` and ``?task=2&days=4``.
     """
     if "limit" in request.args:
         return _raise(console_request, request.args)
@@ -160,11 +163,17 @@ def _number(text: str, name: str) -> int:
 def planned_workers(study: CachedStudy) -> int | None:
     """Return the number of workers that fill the study; None without a limit.
 
-    It counts workers who are let in for any task, as `study_app.estimate` does.
+    It counts workers who are admitted to any task, as `study_app.estimate` does.
     """
-    limits = [workers_for(task, task.limit) for task in study.tasks if task.opens_study]
+    limits = [_planned_for(task) for task in study.tasks if task.opens_study]
     finite = [limit for limit in limits if limit is not None]
     return max(finite) if finite and len(finite) == len(limits) else None
+
+
+def _planned_for(task: CachedTask) -> int | None:
+    """Return how many workers fill the open topics of a task, or use its budget."""
+    adaptive = adaptive_pairs(task)
+    return workers_for(task, task.limit) if adaptive is None else math.ceil(adaptive.budget / task.wanted)
 
 
 def workers_for(task: CachedTask, limit: int | None) -> int | None:

@@ -29,7 +29,7 @@ MIN_LIFETIME, MAX_LIFETIME = timedelta(seconds=4), timedelta(minutes=1)
 LIFETIME_FACTOR = 100
 """Lifetime of a snapshot, as a multiple of the time to make it.
 
-So it takes a hundredth of a process's time at most.
+Snapshots then take a hundredth of a process's time at most.
 """
 blueprint = Blueprint("overview", __name__)
 
@@ -63,7 +63,8 @@ class SnapshotCache:
     ) -> OverviewSnapshot:
         """Return a snapshot of a study.
 
-        One request makes a newer one; the others get the latest meanwhile, and wait only where it is older than a minute.
+        One request makes a newer one; the others get the latest meanwhile, and wait only where it is older
+        than a minute.
         """
         known = self.snapshots.get(study.id)
         if known is not None and known.is_current(study, within=known.lifetime, now=now):

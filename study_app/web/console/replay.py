@@ -86,7 +86,7 @@ def replayed(
 ) -> Callable[[ConsoleRequest, str, str], Response]:
     """Find the page of a worker that a view is about.
 
-    A page that shows what systems made is shown to a key to manage only, and once that is on record as a view of results.
+    A page with systems' output needs a manager key, and is recorded as a view of results first.
     """
 
     @wraps(view)

@@ -149,9 +149,10 @@ def _opened_by(name: str, key: str) -> tuple[CachedStudy, KeyHolder] | None:
 
 
 def _new_session(name: str, key: str) -> str | None:
-    """Return the token of a new session, None where the key does not open the study.
+    """Return the token of a new session, or None if the key does not open the study.
 
-    Where nothing can be written, as on a full disk, the session may look: else nobody could see what is wrong.
+    Where nothing can be written, as on a full disk, the session may still view, so that the fault can be
+    found.
     """
     app, opened = server(), _opened_by(name, key)
     if opened is None:

@@ -1,6 +1,7 @@
 """Summary of a running study: forecast, times and pay, and workers over time.
 
-A rate is that of the last hour, or of the last day where the hour had too few people; there is none before an hour is over.
+A rate is that of the last hour, or of the last day where the hour had too few people; the first hour has
+none.
 """
 
 import math
@@ -28,7 +29,7 @@ WINDOWS = (timedelta(hours=1), timedelta(days=1))
 SHORTEST = WINDOWS[0]
 """Shortest window with a rate; below it, the count is displayed.
 
-Many come in the first minutes.
+Rates of the first minutes would be too high.
 """
 MIN_FOR_QUARTILES = 4
 CURVE_STEPS = 60
@@ -138,6 +139,10 @@ def _workers_left(study: CachedStudy, tasks: Sequence[TaskProgress]) -> int | No
     left = []
     for task, progress in zip(study.tasks, tasks, strict=True):
         if task.opens_study:
+            if progress.search is not None:
+                judgments = 0 if progress.search.is_over else progress.search.budget - progress.search.shown
+                left.append(math.ceil(judgments / task.wanted))
+                continue
             rooms = [query.room for query in progress.queries]
             if any(room is None for room in rooms):
                 return None
@@ -190,9 +195,9 @@ UNITS = (("days", 1440, 2880), ("hours", 60, 120), ("minutes", 1, 2), ("seconds"
 
 
 def working_minutes(minutes: Sequence[float]) -> str:
-    """Format how long the workers took who finished; empty without any.
+    """Format the working times of workers who finished; empty without any.
 
-    Of few workers there are the shortest and the longest time, of `MIN_FOR_QUARTILES` and more the quartiles.
+    Few workers have the shortest and the longest time, `MIN_FOR_QUARTILES` and more the quartiles.
     """
     if not minutes:
         return ""

@@ -1,6 +1,6 @@
-"""Timeline of one worker: what happened in the study, in order of time.
+"""Timeline of one worker: events in the study, in order of time.
 
-No event names the system that an answer was for, only the side, nor an id or a submission of a platform.
+An event names the side of an answer, never the system, nor an id or a submission of a platform.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ EVENT_GROUPS = {"all": "everything", "stage": "stages", "answer": "answers", "pa
 SHOW_SYSTEMS = frozenset({"pair", "stream", "useful"})
 """Kinds of steps whose pages show systems' output.
 
-Whoever knows a system's runs can recognise it there.
+Anybody who knows a system's runs can recognise it there.
 """
 
 
@@ -79,7 +79,8 @@ def timeline_events(
 ) -> list[TimelineEvent]:
     """Return the events of a worker, in order of time.
 
-    Without ``with_sides`` it is not said which side a worker picked: who knows the sides of a study could tell votes by it.
+    Without ``with_sides`` picked sides are left out, because they reveal votes to anybody who knows the sides
+    of the study.
     """
     events = chain(
         _stages(session, worker),

@@ -1,6 +1,6 @@
 """Values of workers' pages, one for each template.
 
-Names of systems and ids of iUnits are in none of them.
+They contain no names of systems and no ids of iUnits.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from study_app.study.platforms import ReturnLink
 class MessagePage:
     """Page with a message: keys of the catalogue, and a reference to this request.
 
-    ``stops``: it leads to the page where one's part ends early.
+    ``stops`` is true if it leads to the page where one's part ends early.
     """
 
     language: str
@@ -131,7 +131,7 @@ class PairPage:
 class EnrolPage:
     """Page about following an event: its seconds, and how much faster it runs.
 
-    Seconds are of the wall clock. ``followed``: the worker follows it already.
+    Seconds are of the wall clock. ``followed`` is true if the worker follows it already.
     """
 
     language: str

@@ -1,6 +1,6 @@
 """Values of the pages for ratings, questions and introductions.
 
-Names of systems and ids of iUnits are in none of them.
+They contain no names of systems and no ids of iUnits.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from study_app.study.question_answers import RejectedAnswer
 class RatedLine:
     """iUnit to rate.
 
-    Its number on the page, its text, the rating so far, and whether it must still be given.
+    It has its number on the page, its text, the rating so far, and whether a rating is still missing.
     """
 
     number: int

@@ -91,7 +91,7 @@ def stop_page(page_request: PageRequest) -> StopPage:
 def end_page(progress: WorkerProgress, due: DueCode, *, just: bool) -> EndPage:
     """Return the page with the code.
 
-    ``just``: the worker finished with the form before.
+    ``just`` is true if the worker finished with the form before.
 
     A worker who ended early reads why before going back. One who withdrew keeps the code of the work that was done.
     """
@@ -114,7 +114,7 @@ def end_page(progress: WorkerProgress, due: DueCode, *, just: bool) -> EndPage:
 def message_page(page_request: PageRequest) -> MessagePage:
     """Return a page with a message only.
 
-    Such as that the study is full, or that the worker has withdrawn.
+    Such a message is that the study is full, or that the worker has withdrawn.
 
     A worker who has begun and finds the study full is offered to stop, which gives the code for a part of the work; one who
     has not is told to return the place on the platform.
@@ -287,9 +287,9 @@ def _topic_of(task: CachedTask, slot: SlotRow, shown: ShownPair) -> CachedTopic:
 
 
 def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
-    """Return the number of a pair, and of how many.
+    """Return the number of a pair, and the total.
 
-    Of the query where it was chosen, else of the whole task.
+    They count a chosen query's pairs, otherwise the whole task's.
 
     Pairs that are still to be taken are counted as if there were room for all of them.
     """

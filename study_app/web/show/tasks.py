@@ -164,7 +164,7 @@ def introduction(
 ) -> IntroPage:
     """Return the page before a task at a given stage.
 
-    ``shows`` as of `CachedTask`, ``sent`` and ``error`` as of `PageRequest`.
+    ``shows`` is that of `CachedTask`; ``sent`` and ``error`` are those of `PageRequest`.
     """
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
     return IntroPage(
@@ -187,7 +187,7 @@ def _check(
 ) -> tuple[CheckLine, ...]:
     """Return the questions of a check.
 
-    Right answers stay picked, wrong ones are named and open again.
+    Right answers stay picked; wrong ones are named and open again.
 
     A form that is no try, since it leaves a question out, comes back as it was filled in.
     """
@@ -210,7 +210,7 @@ def _check(
 def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
     """Return the chosen option of each question of a check.
 
-    0 where the form has none that exists.
+    It is 0 where the form has no valid option.
     """
     values = [next(iter(sent.get(f"check-{number}", ())), "") for number in range(1, len(check) + 1)]
     return tuple(
@@ -222,7 +222,7 @@ def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) 
 def enrol_page(page_request: PageRequest) -> EnrolPage:
     """Return the explanation of following.
 
-    Its length is the event's, whichever system tells of it.
+    Its length is that of the event, whichever system reports it.
     """
     progress, step = page_request.here, page_request.step
     entry, slot = progress.task(step).following, progress.slot(step)

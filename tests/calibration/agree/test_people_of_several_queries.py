@@ -209,4 +209,7 @@ def test_majorities_have_no_p_where_tastes_differ_widely(taste, refused):
     assert by.loc["majority", numbers].isna().tolist() == [refused] * len(numbers)
     assert by.loc[["weighted", "votes"], numbers].notna().all(axis=None)
     assert not by["difference"].isna().any()
-    assert any("Comparisons by majority have no interval and no p" in line for line in agreed.warnings) is refused
+    assert (
+        any("Comparisons by majority have no interval and no p" in line for line in agreed.warnings)
+        is refused
+    )

@@ -33,7 +33,12 @@ def diagnostics() -> set[str]:
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     composed |= {f"{part}_form" for part in ("pain", "gain")}
     composed |= {f"decay_{form}" for form in ("form", "hyperbolic", "step", "at_zero", "at_one")}
-    for pattern in (r'\bname="(\w+)"', r'\bname="\w+" if .+ else "(\w+)"', r'\b_warning\(\s*"(\w+)"'):
+    for pattern in (
+        r'\bname="(\w+)"',
+        r'\bname="\w+" if .+ else "(\w+)"',
+        r'\b_warning\(\s*"(\w+)"',
+        r'\("(\w+)", _on_\w+',
+    ):
         composed |= set(re.findall(pattern, checks))
     return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
 

@@ -145,7 +145,7 @@ def test_a_study_that_was_served_keeps_the_shares_that_people_gave():
 
     np.testing.assert_array_equal(served.frame()["win_rate"], raw)
     np.testing.assert_allclose(imported.frame()["win_rate_raw"].loc[raw.index], raw)
-    assert not any("by lot" in note for note in served.notes)
+    assert not any("drawn by lot" in note for note in served.notes)
     assert any("do not say that sides were drawn by lot" in note for note in imported.notes)
 
 

@@ -302,7 +302,7 @@ def test_a_judge_ranks_on_request_and_the_first_line_says_so(with_judge, tables)
     [
         (["--raters", "w1"], "no judge is called 'w1'; name one of gpt"),
         (["--raters", "gpt", "--task", "x"], "no usable verdict of gpt"),
-        (["--raters", "gpt", "-o", "x"], "--raters is printed, and goes neither with -o"),
+        (["--raters", "gpt", "-o", "x"], "--raters is printed, and goes with none of -o"),
     ],
 )
 def test_a_judge_that_there_is_not_is_a_fault(with_judge, words, said):

@@ -160,6 +160,25 @@ def test_a_program_that_does_not_work_ends_the_run_and_nothing_is_kept(run):
     assert answers == []
 
 
+def test_a_program_that_answers_nothing_at_all_leaves_every_request_open(run):
+    """It reads all and ends well, but writes something else: after some requests that is no judge."""
+    ended, answers, _, _ = run("for request in requests(): print(request['id'], 'A')", 40)
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == (
+        "the judge has answered none of 40 requests (the program ended without an answer); nothing is kept"
+    )
+    assert answers == []
+
+
+def test_a_run_that_is_over_asks_nothing_more(run):
+    """The same command says again what there is."""
+    run("for request in requests(): say(request)", 5)
+    ended, answers, program, _ = run("for request in requests(): say(request)", 5)
+    assert (ended.code, len(answers), program.asked["start"]) == (0, 5, 1)
+    assert "5 of 5 requests are answered already" in ended.err
+    assert "answers.jsonl: 5 answers\n" in ended.out
+
+
 def test_lines_that_answer_nothing_are_counted(run):
     """Words, answers to nothing, second answers, and bytes that are no text."""
     ended, answers, _, ids = run(

@@ -156,6 +156,17 @@ def test_a_unit_is_leased_to_as_many_as_are_wanted(serve, kind, changes, units):
     assert sorted(window.step == "full" for window in windows) == [False] * units + [True]
 
 
+def test_adaptive_pairs_stay_within_their_budget(serve):
+    """Four people at once, two on each server: with a budget of three judgments one of them finds the study full."""
+    adaptive = {"adaptive": "best", "budget": 3, "stop_at": None}
+    servers = serve({"stream_pairs": {"pairs": adaptive, "pairs_per_worker": 1}})
+    people = [servers.arrive(f"w{number}") for number in range(4)]
+    windows = [servers.window(number % 2, one.path) for number, one in enumerate(people)]
+    servers.collide("INSERT INTO slot", *(window.send for window in windows))
+    assert len(servers.study.rows(select(Slot.id))) == 3
+    assert sorted(window.step == "full" for window in windows) == [False] * 3 + [True]
+
+
 ANSWERS = {
     "questions": (Reply, [{"q-phone": "1"}, {"q-phone": "2"}, {"q-phone": "2", "q-age": "30"}]),
     "vote": (Ballot, [{"intent": "1"}, {"intent": "2"}, {"none": "1"}]),

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 from sqlalchemy import select
 
-from study_app.services.worker.availability import pair_tallies
 from study_app.services.worker.entry import Visitor as Newcomer
 from study_app.services.worker.entry import arrive, find_study, give_consent
 from study_app.services.worker.slots import take_slot
+from study_app.services.worker.tallies import pair_tallies
 from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker

@@ -148,3 +148,23 @@ def test_a_careless_crowd_is_found_out(tmp_path, new_url):
     assert low < 0 < high < 0.5
     assert tables["workers"]["excluded"].mean() > 0.3
     assert tables["workers"]["flags"].str.contains("dwell", na=False).mean() > 0.6
+
+
+def test_a_crowd_searches_for_the_best_system(tmp_path, database_in):
+    """Nobody judges a pair twice but as a repeat, the budget is used and not exceeded, and every first showing has its chance."""
+    adaptive = {"adaptive": "best", "budget": 30, "uniform_share": 0.3, "stop_at": None}
+    found = gone_through(
+        tmp_path,
+        database_in(tmp_path),
+        workers=16,
+        tasks={"stream_pairs": {"pairs": adaptive, "pairs_per_worker": 3, "validation_pairs": 1}},
+    )
+    rows = found.tables["preferences"]
+    first = rows[rows["validation_of"].isna()]
+
+    assert not found.faults
+    assert len(first) == 30
+    assert not first.duplicated(["worker", "pair"]).any()
+    assert first["chance"].between(0, 1, inclusive="right").all()
+    assert set(first["drawn"]) == {"uniform", "adaptive"}
+    assert rows.loc[rows["validation_of"].notna(), ["chance", "drawn"]].isna().all(axis=None)

@@ -25,7 +25,7 @@ SUMMARY = (
 def read(elements, *, opened=(), depth, seed=1, speed=4.0):
     rng = np.random.default_rng(seed)
     return list(
-        mind.results_views(elements, opened=opened, depth_chars=depth, words_per_second=speed, rng=rng)
+        mind.read_screens(elements, opened=opened, depth_chars=depth, words_per_second=speed, rng=rng)
     )
 
 

@@ -8,6 +8,7 @@ from pydantic_core import PydanticUndefined
 
 from study_app.services.researcher import load
 from study_app.study.entries import (
+    AdaptivePairs,
     CheckQuestion,
     Codes,
     JudgingTask,
@@ -38,6 +39,7 @@ MODELS: dict[str, type[StudyFileModel]] = {
     "### Images": ImageFiles,
     "### Judged pairs": JudgingTask,
     "### Question": Question,
+    "### Adaptive pairs": AdaptivePairs,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
 IN_WORDS = {

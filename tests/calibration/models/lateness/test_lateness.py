@@ -262,3 +262,18 @@ def test_the_covariance_inside_is_on_logarithm_and_logit():
     assert error.cov[0, 0] == pytest.approx(plain[0, 0])
     assert fit.se[P0] == pytest.approx(p0 * math.sqrt(plain[1, 1]))
     assert fit.se[DECAY] == pytest.approx(decay * math.sqrt(plain[0, 0]))
+
+
+def test_few_nuggets_cost_degrees_of_freedom_only_as_far_as_the_variance_is_theirs():
+    """Ten nuggets differ in how often anything is of use, which moves p0 but hardly L: the interval of L is as wide as its spread asks for."""
+    raters = LatenessRaters(decay=0.5, nuggets=10, nugget_sd=1.0)
+    fits = [
+        fit_lateness_counts(simulate_lateness_counts(raters, np.random.default_rng([seed, 77])))
+        for seed in range(60)
+    ]
+    logs = np.log([fit.parameters["lateness_decay"] for fit in fits])
+    df = np.median([fit.uncertainty["sandwich"].df for fit in fits], axis=0)
+    widths = [np.log(high / low) for low, high in (fit.conf_int()["lateness_decay"] for fit in fits)]
+
+    assert df[1] < 25 < df[0]
+    assert np.median(widths) / (2 * 1.96 * logs.std()) < 1.4

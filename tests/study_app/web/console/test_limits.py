@@ -6,14 +6,17 @@ import pytest
 from sqlalchemy import select
 
 from metrics.errors import InputError
+from study_app.cli.study.commands import what_is_collected
 from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import estimate
+from study_app.services.researcher.progress import SearchProgress, study_progress
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.models import Topic
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import Follow
 from study_app.web.console import limits
+from study_app.web.console.summary import _workers_left
 from study_app.web.serving import NAME
 from tests.study_app.every_task import write_every_task
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
@@ -130,6 +133,26 @@ def test_as_many_workers_fill_the_study_as_its_estimate_says(campaign, tmp_path)
     assert [limits.workers_for(task, task.limit) for task in plan.tasks if task.opens_study] == [
         workers for workers, task in zip(tasks, plan.tasks, strict=True) if task.opens_study
     ]
+
+
+def test_a_search_for_the_best_is_full_when_its_budget_is_used(campaign, tmp_path):
+    """As many workers as the budget has judgments for; check, console and the overview say so."""
+    study = campaign()
+    (tmp_path / "every").mkdir()
+    adaptive = {"adaptive": "best", "budget": 10, "stop_at": None}
+    path = write_every_task(
+        tmp_path / "every", tasks={"stream_pairs": {"pairs": adaptive, "pairs_per_worker": 3}}
+    )
+    study.load_file(path)
+    with transaction(study.database, write=False) as session:
+        plan = find_study(session, StudyCache(), "every")
+        progress = study_progress(session, plan, complete=frozenset(), now=study.clock())
+    said = what_is_collected(estimate(read_whole_study(path)).tasks[0].capacity)
+
+    assert limits.planned_workers(plan) == 4
+    assert said.startswith("4 workers; at most 10 judgments of ")
+    assert progress.tasks[0].search == SearchProgress(shown=0, budget=10, best=None, is_over=False)
+    assert _workers_left(plan, progress.tasks) == 4
 
 
 def test_there_is_nothing_to_raise_without_a_limit(campaign):
