@@ -1,10 +1,10 @@
-"""Hold checks against people of another mechanism than those they were tuned on.
+"""Hold checks against people of other mechanisms than the models.
 
     python -m benchmarks.fresh_people votes|points|pushes|reading [--replications 100] [--jobs 1] [--scheduler ADDRESS]
 
 Tables of docs/evidence.md. Votes are Thurstone's (1927): a side's worth plus normal noise at every look, and a tie where both are closer than
 the person can tell. Worths are skewed, tastes are loadings on two features of the systems. Points: votes of people who prefer what is nearer to
-a point of their own (Coombs 1950), without noise, but with lapses; nothing was tuned on these. Streams have over-dispersed counts and runs of
+a point of their own (Coombs 1950), without noise, but with lapses. Streams have over-dispersed counts and runs of
 silent days. Reading times have log errors of Student's t, pauses of Pareto's law. Nothing is drawn by the package's simulators or its likelihoods. Each line is a regime: the share of studies
 with a warning (few_* apart), with one that names the cause, for numbers the share whose interval holds the truth, and whose interval, other laws
 or named cause do, and the commonest names.
