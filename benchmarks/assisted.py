@@ -14,7 +14,7 @@ topic's pairs, of topics drawn with replacement: the truth is the number on all.
 """
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -28,9 +28,11 @@ from calibration.agree.assisted import assisted_rows
 from calibration.agree.judged_task import JudgedTask, judged_tasks
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
 from calibration.agree.task_agreement import score_differences
+from calibration.judges.assist import JudgedPairs, PeopleNumber, VotesOnPairs, judge_number
 from calibration.rank.assisted import assisted_win_rates
 from calibration.rank.judgments import JudgedSystems, tasks_judged, win_rates
 from metrics.agreement.agreement import pair_credit
+from metrics.agreement.crossed_errors import VotesByPerson, crossing
 from metrics.parallel import open_engine
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -249,96 +251,101 @@ def summary(values: Floats) -> list[str]:
 
 
 class Passages(NamedTuple):
-    """Votes, verdicts and scores on pairs of passages, by topic."""
+    """Votes of a crowd that nobody knows, and the first verdict of a judge, on P pairs of passages.
 
-    votes: dict[str, pd.DataFrame]
-    verdicts: dict[str, pd.DataFrame]
-    scores: dict[str, "pd.Series[float]"]
+    Attributes
+    ----------
+    topic : (P,) ndarray of int
+        Codes.
+    votes : list of ndarray of float
+        Of each pair: 1, 0 for its first side.
+    people : (P,) ndarray of float
+        Their mean.
+    share : (P,) ndarray of float
+        The verdict: 1, 0, or 0.5 where both orders contradict each other.
+    differences : dict of str to (P,) ndarray of float
+        Measure -> score of the first side less that of the second.
+    """
+
+    topic: NDArray[np.intp]
+    votes: list[Floats]
+    people: Floats
+    share: Floats
+    differences: dict[str, Floats]
+
+    def truth(self, measure: str) -> float:
+        """Return the weighted agreement of a measure on all pairs."""
+        return float(pair_credit(self.differences[measure], self.people, ties="weighted").mean())
+
+
+MEASURES = {"fused ranks": "rrf63", "grades": "umbrela_gpt4", "length": "chars"}
+"""Measure -> column of items.csv.gz."""
 
 
 @lru_cache
 def passages(folder: str) -> Passages:
-    """Read the votes of a crowd and the first verdict of a judge on each pair."""
+    """Read them."""
     text = dict.fromkeys(("topic", "item", "left", "right", "first", "second"), str)
     votes, verdicts, items = (
         pd.read_csv(Path(folder) / f"{name}.csv.gz", dtype=text) for name in ("votes", "gpt4o", "items")
     )
     for frame in (votes, verdicts):
-        frame["system_a"], frame["system_b"] = np.sort(frame.iloc[:, 1:3].to_numpy(str), axis=1).T
-    key = ["topic", "system_a", "system_b"]
-    is_first = verdicts["verdict"].map({"first": True, "second": False})
-    chosen = np.where(is_first == True, verdicts["first"], verdicts["second"])  # noqa: E712 - has a third value
-    verdicts["vote"] = np.where(chosen == verdicts["system_a"], "votes_a", "votes_b")
-    verdicts.loc[is_first.isna(), "vote"] = "contradicts"
-    verdicts = verdicts.drop_duplicates(key).assign(judge="good", task=TASK, is_swapped=False, repeat=1)
-    verdicts["order"] = pd.array([pd.NA] * len(verdicts), dtype="Int64")
-    votes = votes.merge(verdicts[key], on=key).rename(
-        columns={"left": "system_left", "right": "system_right"}
-    )
-    votes = votes.assign(
-        worker=None, task=TASK, pair="", decision_seconds=np.nan, language="en", validation_of=None
-    )
-    index = pd.MultiIndex.from_frame(items[["topic", "item"]].set_axis(["topic", "system"], axis=1))
+        frame["a"], frame["b"] = np.sort(frame.iloc[:, 1:3].to_numpy(str), axis=1).T
+    key = ["topic", "a", "b"]
+    verdicts = verdicts.drop_duplicates(key, ignore_index=True)
+    votes["for_a"] = (votes["choice"] == np.where(votes["left"] == votes["a"], "left", "right")).astype(float)
+    by_pair = votes.groupby(key)["for_a"].apply(np.array)
+    said = np.where(verdicts["first"] == verdicts["a"], "first", "second")
+    is_tie = verdicts["verdict"] == "contradicts"
+    scores = items.set_index("item")[list(MEASURES.values())]
+    scores = scores.fillna(scores.min() - 1)
+    of_pairs = by_pair.loc[list(verdicts[key].itertuples(index=False))].tolist()
     return Passages(
-        dict(iter(votes.groupby("topic"))),
-        dict(iter(verdicts.groupby("topic"))),
+        pd.factorize(verdicts["topic"])[0],
+        of_pairs,
+        np.array([each.mean() for each in of_pairs]),
+        np.where(is_tie, 0.5, (verdicts["verdict"] == said).astype(float)),
         {
-            name: items[column].fillna(items[column].min() - 1).set_axis(index)
-            for name, column in (("fused ranks", "rrf63"), ("grades", "umbrela_gpt4"), ("length", "chars"))
+            name: scores.loc[verdicts["a"], column].to_numpy() - scores.loc[verdicts["b"], column].to_numpy()
+            for name, column in MEASURES.items()
         },
     )
-
-
-OPPOSITE = {"votes_a": "votes_b", "votes_b": "votes_a"}
 
 
 def passages_numbers(folder: str, with_new_topics: bool, number: int) -> Floats:  # noqa: FBT001 - of a partial
     """Draw labels on 20 % of every topic's pairs, and return the weighted agreement of each measure with both judges, (2, 3, 7)."""
     data, rng = passages(folder), np.random.default_rng([21, number])
-    names = sorted(data.votes)
-    drawn = rng.choice(names, len(names)) if with_new_topics else names
-    votes, verdicts, scores = [], [], {name: [] for name in data.scores}
-    for place, name in enumerate(drawn):
-        topic = f"{place:02d}"
-        pairs = data.verdicts[name]
-        some = pairs.sample(max(1, round(0.2 * len(pairs))), random_state=rng)[["system_a", "system_b"]]
-        votes.append(data.votes[name].merge(some, on=["system_a", "system_b"]).assign(topic=topic))
-        verdicts.append(pairs.assign(topic=topic))
-        for measure, score in data.scores.items():
-            scores[measure].append(pd.concat({topic: score.loc[name]}, names=["topic", "system"]))
-    (task,) = judged_tasks({"preferences": pd.concat(votes, ignore_index=True)}, drew_sides=[TASK])
-    said = pd.concat(verdicts, ignore_index=True)
-    scored = measures({name: pd.concat(parts) for name, parts in scores.items()})
-    true = passages_truth(folder)
-    rows = (
-        assisted_rows(task, scored, COMPARED, judge)[0]
-        for judge in (said, said.assign(vote=said["vote"].replace(OPPOSITE)))
+    topics = int(data.topic.max()) + 1
+    drawn = rng.integers(topics, size=topics) if with_new_topics else np.arange(topics)
+    labelled, rest = [], []
+    for name in drawn:
+        places = rng.permutation(np.flatnonzero(data.topic == name))
+        many = max(1, round(0.2 * len(places)))
+        labelled.append(places[:many])
+        rest.append(places[many:])
+    place = np.concatenate([*labelled, *rest])
+    topic = np.concatenate(
+        [np.repeat(np.arange(topics), [len(each) for each in part]) for part in (labelled, rest)]
     )
-    return np.array(
-        [
-            [
-                [*(row[name] for name in NAMES), true[row["measure"]]]
-                for row in found
-                if row["ties"] == "weighted"
-            ]
-            for found in rows
-        ]
-    )
+    said = [data.votes[pair] for pair in np.concatenate(labelled)]
+    p, pair = len(said), np.repeat(np.arange(len(said)), [len(each) for each in said])
+    votes = VotesByPerson(pair=pair, for_a=np.concatenate(said), crossing=crossing(topic[pair], None))
 
-
-@lru_cache
-def passages_truth(folder: str) -> dict[str, float]:
-    """Return the weighted agreement of each measure on all pairs."""
-    data = passages(folder)
-    (task,) = judged_tasks(
-        {"preferences": pd.concat(data.votes.values(), ignore_index=True)}, drew_sides=[TASK]
-    )
-    return {
-        name: float(
-            pair_credit(score_differences(task, score.to_frame())[:, 0], task.share, ties="weighted").mean()
+    def of_judge(share: Floats, measure: str) -> list[float]:
+        difference = data.differences[measure][place]
+        credit = pair_credit(difference, share, ties="weighted")
+        judge = judge_number(credit, np.full(p, 1 / p), np.full(len(place), 1 / len(place)), topic)
+        people = PeopleNumber(
+            float(pair_credit(difference[:p], votes.share, ties="weighted").mean()),
+            votes.influence(difference[:p], "weighted"),
+            votes.weight,
         )
-        for name, score in data.scores.items()
-    }
+        pairs = JudgedPairs(pairs=pd.DataFrame(), share=share, topic=topic, labelled=p)
+        found = asdict(VotesOnPairs(votes.crossing, pair, pairs).assisted(people, judge))
+        return [*(found[name] for name in NAMES), data.truth(measure)]
+
+    share = data.share[place]
+    return np.array([[of_judge(each, measure) for measure in MEASURES] for each in (share, 1 - share)])
 
 
 def dotted(value: float) -> str:
@@ -359,7 +366,7 @@ def main() -> None:
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         if options.dl21 is not None:
             folder = str(options.dl21)
-            header("labels drawn from", "judge", "R", *passages_truth(folder))
+            header("labels drawn from", "judge", "R", *MEASURES)
             for what, is_new in (("the same topics", False), ("topics drawn anew", True)):
                 draw = partial(passages_numbers, folder, is_new)
                 results = np.stack(replicated(engine, draw, options.studies))

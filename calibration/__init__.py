@@ -19,6 +19,7 @@ __all__ = [
     "PatienceDesign",
     "Plan",
     "PrecisionGoal",
+    "RankDesign",
     "Ranking",
     "SilenceDesign",
     "SimulatedJudges",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         PatienceDesign,
         Plan,
         PrecisionGoal,
+        RankDesign,
         SilenceDesign,
     )
     from calibration.rank import Ranking, write_ranking

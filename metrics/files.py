@@ -24,6 +24,12 @@ if sys.platform != "win32":
 PART = ".part"
 
 
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_atomically(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file atomically, as `written_whole` does; text is UTF-8.
 

@@ -21,6 +21,7 @@ __all__ = [
     "PatienceDesign",
     "Plan",
     "PrecisionGoal",
+    "RankDesign",
     "Ranking",
     "SilenceDesign",
     "SimulatedJudges",
@@ -30,6 +31,7 @@ __all__ = [
     "agree",
     "draw_model",
     "fit",
+    "import_preferences",
     "judge_requests",
     "plan",
     "push_model",
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
         PatienceDesign,
         Plan,
         PrecisionGoal,
+        RankDesign,
         Ranking,
         SilenceDesign,
         SimulatedJudges,
@@ -84,7 +87,16 @@ if TYPE_CHECKING:
     )
     from calibration.plan import plan
     from metrics import *  # noqa: F403 - all that it hands out
-    from prefcal.studies import agree, fit, judge_requests, rank, read_verdicts, report, simulate
+    from prefcal.studies import (
+        agree,
+        fit,
+        import_preferences,
+        judge_requests,
+        rank,
+        read_verdicts,
+        report,
+        simulate,
+    )
 
 
 __version__ = version("prefcal")

@@ -18,6 +18,14 @@ from calibration.agree.score_sources import ScoreSources, read_scores
 from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.families import FitOptions
 from calibration.fit.user_model_fit import UserModelFit, fit_user_model
+from calibration.interchange.preferences import (
+    Imported,
+    ImportRules,
+    PreferenceColumns,
+    read_foreign_preferences,
+)
+from calibration.interchange.seconds import LengthRules
+from calibration.interchange.times import TimeRules
 from calibration.judges.assist import verdicts_by
 from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.rank.folder import Ranking
@@ -32,6 +40,7 @@ from calibration.tables.study_json import read_study
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import UserModel, read_user_model
 from metrics.errors import input_fault
+from metrics.readers.any_table import TableRules
 from metrics.results import check_several
 from study_app.report.build import write_report
 from study_app.report.drawing.style import read_look
@@ -537,3 +546,81 @@ def _of_these_tables(model: UserModel, folder: str | Path | None) -> bool:
     Frames, and models fitted to frames, have no hash to compare.
     """
     return folder is None or model.tables_sha256 in {tables_sha256(folder), None}
+
+
+def import_preferences(  # noqa: PLR0913 - what prefcal import takes
+    source: str | Path | pd.DataFrame,
+    *,
+    choice: str,
+    answers: Mapping[str, str] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    pairs: str | Path | pd.DataFrame | None = None,
+    seconds: str | None = None,
+    seconds_unit: Literal["s", "ms"] = "s",
+    decimal: Literal[".", ","] = ".",
+    time_format: str | None = None,
+    time_zone: str | None = None,
+    delimiter: str = ",",
+    skip_rows: int = 0,
+    sheet: str | None = None,
+    task: str = "preferences",
+    task_column: str | None = None,
+    language: str | None = None,
+    **columns: str,
+) -> Imported:
+    """Return another tool's preferences as the table preferences, as `prefcal import` does.
+
+    Parameters
+    ----------
+    source : str, Path or DataFrame
+        A CSV, JSON or a workbook, or a frame with one or several judgments a row.
+    choice : str
+        Column with the answer; with a ``*`` where a row has several.
+    answers : mapping of str to str, optional
+        What an answer says -> left, right, equally_good, equally_bad or none.
+    where : mapping of str to str or sequence of str, optional
+        Column -> the value or values of rows that are read.
+    pairs : str, Path or DataFrame, optional
+        What was compared: topic, left and right of each key.
+    seconds : str, optional
+        Column with the seconds of each decision.
+    **columns : str
+        Other columns by what they hold: topic, worker, left, right, pair, judgment, shown_at, decided_at.
+
+    Returns
+    -------
+    Imported
+        ``preferences`` is the table; ``notes`` and ``warnings`` say how it was read; ``unanswered`` counts rows without an answer.
+
+    Raises
+    ------
+    InputError
+        As `calibration.interchange.preferences.read_foreign_preferences` does.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"q": ["eclipse"], "who": ["p1"], "a": ["bm25"], "b": ["neural"], "best": ["neural"]})
+    >>> read = import_preferences(frame, topic="q", worker="who", left="a", right="b", choice="best")
+    >>> read.preferences["choice"].tolist()
+    ['right']
+    """
+    known = {"topic", "worker", "left", "right", "pair", "judgment", "shown_at", "decided_at"}
+    if unknown := sorted(columns.keys() - known):
+        raise TypeError(f"import_preferences has no argument {unknown[0]!r}; columns are {sorted(known)}")
+    conditions = tuple(
+        (column, value)
+        for column, values in (where or {}).items()
+        for value in ([values] if isinstance(values, str) else values)
+    )
+    named = PreferenceColumns(choice=choice, decision_seconds=seconds, task=task_column, **columns)
+    rules = ImportRules(
+        answers=answers or {},
+        times=TimeRules(time_format=time_format, time_zone=time_zone),
+        lengths=LengthRules(decimal=decimal, unit=seconds_unit),
+        table=TableRules(delimiter=delimiter, skip_rows=skip_rows, where=conditions, sheet=sheet),
+        pairs=pairs,
+        task=task,
+        language=language,
+    )
+    return read_foreign_preferences(source, named, rules)

@@ -37,6 +37,7 @@ def test_every_command_prints_what_is_shown(monkeypatch, capsys, tmp_path):
     (tmp_path / "log.csv").write_text(shown("csv", 1))
     (tmp_path / "verdicts.csv").write_text(shown("csv", 2))
     (tmp_path / "scores.csv").write_text(shown("csv", 3))
+    (tmp_path / "examples").symlink_to(DOC.parents[1] / "examples")
     (tmp_path / "winners.txt").write_text(shown("none", 0))
 
     assert sessions()
@@ -53,6 +54,8 @@ def test_its_python_runs(monkeypatch, capsys, tmp_path):
     exec(shown("python", 0), {})
 
     assert capsys.readouterr().out == shown("text", 0) + "\n"
+    exec(shown("python", 1), {})
+    assert capsys.readouterr().out == "4 1\n"
 
 
 def test_it_names_every_option_and_choice():

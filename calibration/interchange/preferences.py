@@ -1,10 +1,10 @@
-"""Import of preferences from a CSV of another tool.
+"""Import of preferences from a table of another tool.
 
 `prefcal import` does this on the command line; docs/interoperability.md shows both.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
@@ -12,13 +12,15 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.seconds import read_seconds
+from calibration.interchange.seconds import LengthRules, read_seconds
 from calibration.interchange.times import TimeRules, read_times
+from calibration.interchange.wide import COMPARED, STAR, Layout, read_pairs
 from calibration.tables.files import check_frame
 from calibration.tables.plausibility import doubts
 from calibration.tables.tables import CHOICES, TABLES
-from metrics.errors import FaultLog, InputError, join_names
-from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
+from metrics.errors import FaultLog, InputError, input_fault, join_names
+from metrics.readers.any_table import TableRules, read_table_columns
+from metrics.readers.columns import CsvColumns, check_any_row
 
 NO_ANSWER = "none"
 ANSWERS = (*CHOICES, NO_ANSWER)
@@ -27,12 +29,16 @@ ANSWERS = (*CHOICES, NO_ANSWER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferenceColumns:
-    """Column names of a CSV of preferences; None for absent ones.
+    """Column names of a table of preferences; None for absent ones.
+
+    A name with a ``*`` stands for one column a key, see `calibration.interchange.wide`.
 
     Attributes
     ----------
-    topic, left, right, choice : str
-        The query; the systems shown on the left (or first) and on the right; the answer.
+    choice : str
+        The answer.
+    topic, left, right : str or None
+        The query; the systems shown on the left (or first) and on the right. None: the file of pairs says it.
     worker : str or None
         Who judged; None: that is not known.
     pair, judgment : str or None
@@ -45,10 +51,10 @@ class PreferenceColumns:
         The task of each row; None: all rows are of `ImportRules.task`.
     """
 
-    topic: str
-    left: str
-    right: str
     choice: str
+    topic: str | None = None
+    left: str | None = None
+    right: str | None = None
     worker: str | None = None
     pair: str | None = None
     judgment: str | None = None
@@ -75,15 +81,21 @@ class ImportRules:
         `ANSWERS` and the names of the row's two systems mean themselves, and an empty cell is no answer.
     times : TimeRules
         How times are written, and in which zone.
-    delimiter : str
-        What stands between two fields.
+    lengths : LengthRules
+        How seconds are written.
+    table : TableRules
+        Which rows are read.
+    pairs : str, Path, DataFrame or None
+        File or frame that says what is compared, see `calibration.interchange.wide.read_pairs`.
     task, language : str, str or None
         What the columns of these names shall say; the task only where no column of the file does.
     """
 
     answers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     times: TimeRules = field(default_factory=TimeRules)
-    delimiter: str = ","
+    lengths: LengthRules = field(default_factory=LengthRules)
+    table: TableRules = field(default_factory=TableRules)
+    pairs: str | Path | pd.DataFrame | None = None
     task: str = "preferences"
     language: str | None = None
 
@@ -114,14 +126,15 @@ class Imported:
 
 
 def read_foreign_preferences(
-    path: str | Path, columns: PreferenceColumns, rules: ImportRules | None = None
+    source: str | Path | pd.DataFrame, columns: PreferenceColumns, rules: ImportRules | None = None
 ) -> Imported:
-    """Read a CSV of preferences from another tool.
+    """Read a table of preferences from another tool.
 
     Parameters
     ----------
-    path : str or Path
-        In UTF-8, with a header line, one row per judgment; plain or gzip.
+    source : str, Path or DataFrame
+        A CSV in UTF-8 with a header line, JSON, or a workbook (`metrics.readers.any_table`), or a frame; one judgment a row, or several
+        where columns are named with a ``*``.
     columns : PreferenceColumns
         What its columns are called.
     rules : ImportRules, optional
@@ -135,15 +148,18 @@ def read_foreign_preferences(
         row below the header.
     """
     rules = rules or ImportRules()
+    path = "frame" if isinstance(source, pd.DataFrame) else source
     log = FaultLog(path)
-    csv_columns = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
-    check_any_row(csv_columns, log)
-    rows = pd.DataFrame(
-        {name: csv_columns.cells[column] for name, column in columns.named.items()}, dtype="str"
-    )
-    _check_names(rows, columns, csv_columns, log)
+    layout = _layout(columns, rules, path)
+    table, notes = read_table_columns(source, layout.columns, log, rules.table)
+    layout.check(str(path))
+    check_any_row(table, log)
+    rows, csv_columns, keys, layout_notes = layout.judgments(table, log, keeps_blank="" in rules.answers)
+    columns = replace(columns, **{name: columns.named.get(name, name) for name in COMPARED})
+    _check_names(rows, columns, csv_columns, keys, log)
     rows["choice"] = _choices(rows, columns, rules, csv_columns, log)
-    notes, warnings = _read_times(rows, columns, rules, csv_columns, log)
+    time_notes, warnings = _read_times(rows, columns, rules, csv_columns, log)
+    notes = [*notes, *layout_notes, *time_notes]
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     answered = rows[rows["choice"] != NO_ANSWER]
@@ -162,20 +178,43 @@ def read_foreign_preferences(
     )
 
 
+def _layout(columns: PreferenceColumns, rules: ImportRules, path: str | Path) -> Layout:
+    """Return which columns hold what; topic, left and right are each said once."""
+    pairs = None if rules.pairs is None else read_pairs(rules.pairs)
+    said, where = ((), path) if pairs is None else (pairs.names, pairs.path)
+    for name in COMPARED:
+        if name in said and name in columns.named:
+            cure = f"leave --{name} out, or that column"
+            raise input_fault(
+                f"it has a column {name}, which --{name} names, too", path=rules.pairs, cure=cure
+            )
+        if name not in said and name not in columns.named:
+            cure = f"name its column with --{name}" + (", or add it" if pairs else ", or give --pairs FILE")
+            raise input_fault(f"there is no {name}", path=where, cure=cure)
+    return Layout(columns.named, pairs)
+
+
 def _check_names(
-    rows: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns, log: FaultLog
+    rows: pd.DataFrame,
+    columns: PreferenceColumns,
+    csv_columns: CsvColumns,
+    keys: Sequence[str],
+    log: FaultLog,
 ) -> None:
+    def column(name: str, row: int) -> str:
+        return columns.named[name].replace(STAR, keys[row], 1) if keys[row] else columns.named[name]
+
     for name in (name for name in ("task", "topic", "worker", "left", "right") if name in rows):
         unknown = ", or leave --worker out if nobody knows who judged" if name == "worker" else ""
-        for row in np.flatnonzero(rows[name] == ""):
+        for row in np.flatnonzero(rows[name] == "").tolist():
             log.add(
-                f"{columns.named[name]} is empty",
+                f"{column(name, row)} is empty",
                 line=csv_columns.lines[row],
                 cure=f"fill it in, or remove the row{unknown}",
             )
-    for row in np.flatnonzero((rows["left"] == rows["right"]) & (rows["left"] != "")):
+    for row in np.flatnonzero((rows["left"] == rows["right"]) & (rows["left"] != "")).tolist():
         log.add(
-            f"{columns.left} and {columns.right} are both {rows['left'].iloc[row]!r}",
+            f"{column('left', row)} and {column('right', row)} are both {rows['left'].iloc[row]!r}",
             line=csv_columns.lines[row],
             cure="name the two systems that were compared",
         )
@@ -256,7 +295,9 @@ def _read_times(
     for name, column in names.items():
         rows[name] = read.times[column]
     if columns.decision_seconds is not None:
-        seconds = read_seconds(rows["decision_seconds"], columns.decision_seconds, csv_columns.lines, log)
+        seconds = read_seconds(
+            rows["decision_seconds"], columns.decision_seconds, csv_columns.lines, log, rules.lengths
+        )
         rows["decision_seconds"] = seconds.lengths
         return [*read.notes, *seconds.notes], [*read.warnings, *seconds.warnings]
     if len(names) == len(("shown_at", "decided_at")):
@@ -316,7 +357,7 @@ def _doubts(
     preferences: pd.DataFrame, answered: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns
 ) -> list[str]:
     """Return suspicious values of the table, in the words and lines of the file."""
-    names = columns.named | {"system_left": columns.left, "system_right": columns.right}
+    names = columns.named | {"system_left": columns.named["left"], "system_right": columns.named["right"]}
     if columns.decision_seconds is None and columns.shown_at and columns.decided_at:
         names["decision_seconds"] = f"{columns.decided_at} - {columns.shown_at}"
     said = doubts({"preferences": preferences}, names)

@@ -14,13 +14,14 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.seconds import read_seconds
+from calibration.interchange.seconds import LengthRules, read_seconds
 from calibration.interchange.times import TimeRules, is_unknown, read_times
 from calibration.tables.files import check_frame
 from calibration.tables.plausibility import doubts
 from calibration.tables.tables import END_REASONS, TABLES
 from metrics.errors import FaultLog, InputError, join_names
-from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
+from metrics.readers.any_table import TableRules, read_table_columns
+from metrics.readers.columns import CsvColumns, check_any_row
 
 
 def visits_of_work(spans: pd.DataFrame, gap_seconds: float, *, stream: str) -> dict[str, pd.DataFrame]:
@@ -125,13 +126,16 @@ class VisitRules:
         What a cell of ``end_reason`` says -> one of `END_REASONS`; case matters. Those words mean themselves.
     times : TimeRules
         How times are written, and in which zone.
-    delimiter : str
-        What stands between two fields.
+    lengths : LengthRules
+        How seconds are written.
+    table : TableRules
+        Which rows are read.
     """
 
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     times: TimeRules = field(default_factory=TimeRules)
-    delimiter: str = ","
+    lengths: LengthRules = field(default_factory=LengthRules)
+    table: TableRules = field(default_factory=TableRules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +160,12 @@ class ImportedVisits:
 def read_foreign_visits(
     path: str | Path, columns: VisitColumns, rules: VisitRules | None = None
 ) -> ImportedVisits:
-    """Read a CSV of visits from another tool.
+    """Read a table of visits from another tool.
 
     Parameters
     ----------
     path : str or Path
-        In UTF-8, with a header line, one row per visit; plain or gzip.
+        One row per visit: a CSV in UTF-8 with a header line, JSON, or a workbook (`metrics.readers.any_table`).
     columns : VisitColumns
         What its columns are called; one of ``end`` and ``seconds``.
     rules : VisitRules, optional
@@ -176,13 +180,16 @@ def read_foreign_visits(
     """
     rules = rules or VisitRules()
     log = FaultLog(path)
-    csv_columns = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
+    csv_columns, row_notes = read_table_columns(
+        path, lambda _: list(columns.named.values()), log, rules.table
+    )
     check_any_row(csv_columns, log)
     rows = pd.DataFrame(
         {name: csv_columns.cells[column] for name, column in columns.named.items()}, dtype="str"
     )
     _check_filled(rows, columns, csv_columns, log)
-    notes, warnings = _read_lengths(rows, columns, rules, csv_columns, log)
+    time_notes, warnings = _read_lengths(rows, columns, rules, csv_columns, log)
+    notes = [*row_notes, *time_notes]
     if "end_reason" in rows:
         rows["end_reason"] = _reasons(rows["end_reason"], columns, rules, csv_columns, log)
     else:
@@ -247,7 +254,7 @@ def _read_lengths(
         rows[name] = read.times[column]
     if columns.end is not None or columns.seconds is None:
         return read.notes, read.warnings
-    seconds = read_seconds(rows["seconds"], columns.seconds, csv_columns.lines, log)
+    seconds = read_seconds(rows["seconds"], columns.seconds, csv_columns.lines, log, rules.lengths)
     rows["end"] = (rows["start"] + pd.to_timedelta(seconds.lengths, unit="s")).dt.as_unit("ms")
     return [*read.notes, *seconds.notes], [*read.warnings, *seconds.warnings]
 

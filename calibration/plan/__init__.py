@@ -11,6 +11,7 @@ __all__ = [
     "PatienceDesign",
     "Plan",
     "PrecisionGoal",
+    "RankDesign",
     "SilenceDesign",
     "plan",
 ]
@@ -18,7 +19,10 @@ __all__ = [
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign, DifferenceDesign
     from calibration.plan.patience import PatienceDesign
+    from calibration.plan.ranking import RankDesign
     from calibration.plan.search import Plan, PrecisionGoal, plan
     from calibration.plan.streams import AwayDesign, SilenceDesign
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".search", ".agreement", ".streams", ".patience")
+    __getattr__, __dir__ = lazily(
+        __name__, __all__, ".search", ".agreement", ".streams", ".patience", ".ranking"
+    )

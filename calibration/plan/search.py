@@ -21,7 +21,6 @@ LADDER = (0.5, 1.0, 2.0)
 Z = 1.96
 STEP = 1.2
 """First factor of the search; each further one is the square of the one before."""
-_QUANTILES = np.array([0.975, POWER])
 _ONE_SD = (0.1587, 0.8413)
 
 
@@ -109,22 +108,23 @@ def plan_row(
 def _detectable(design: Design, found: list[SimulatedEstimate]) -> float:
     """Return the difference that four of five studies would detect.
 
-    It is (t_.975 + t_.8) standard errors.
+    It is (t_.975 + t_.8) standard errors, or with another quantile in place of t_.975 (`Design.quantile`).
 
     The standard error is the median of those the studies would print, or else comes from the spread of their
     estimates; on a log scale the distance is the truth times e^(...) - 1.
     """
+    quantiles = np.array([design.quantile, POWER])
     errors = np.array([outcome.standard_error for outcome in found])
     if not np.isnan(errors).all():
         df = float(np.median([outcome.df for outcome in found]))
-        return float(stdtrit(df, _QUANTILES).sum() * np.nanmedian(errors))
+        return float(stdtrit(df, quantiles).sum() * np.nanmedian(errors))
     estimates = np.sort(
         [outcome.estimate for outcome in found]
     )  # NaN is sorted to the end: too large to be told
     low, high = estimates[[math.floor(tail * (len(found) - 1)) for tail in _ONE_SD]]
     if not np.isfinite([low, high]).all():
         return math.inf
-    reach = ndtri(_QUANTILES).sum() / 2
+    reach = ndtri(quantiles).sum() / 2
     if design.log_scale:
         return float(design.truth * ((high / low) ** reach - 1)) if low > 0 else math.inf
     return float(reach * (high - low))

@@ -80,6 +80,11 @@ class Design(ABC):
     log_scale: ClassVar[bool] = False
 
     @property
+    def quantile(self) -> float:
+        """Quantile of Student's t that an interval reaches: .975 for 95 %."""
+        return 0.975
+
+    @property
     @abstractmethod
     def truth(self) -> float:
         """Value that an endless study would find."""

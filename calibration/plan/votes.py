@@ -149,12 +149,27 @@ def _without_holes(code: Ints) -> Ints:
     return np.asarray((np.cumsum(np.bincount(code) > 0) - 1)[code])
 
 
-def draw_votes(sizes: Sizes, people: JudgePopulation, rng: np.random.Generator) -> PlannedVotes:
-    """Draw the preferences of people and their votes."""
+def draw_votes(
+    sizes: Sizes, people: JudgePopulation, rng: np.random.Generator, *, quality: Floats | None = None
+) -> PlannedVotes:
+    """Draw the preferences of people and their votes.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Of the study.
+    people : JudgePopulation
+        What people are like.
+    rng : Generator
+        Of every draw.
+    quality : (systems,) ndarray of float, optional
+        What people like of each system on average over queries; all alike without it.
+    """
     systems = systems_for(sizes.pairs)
     every = np.array(list(combinations(range(systems), 2)))
     pairs = every[np.sort(rng.choice(len(every), sizes.pairs, replace=False))]
     liked, judges = rng.standard_normal((sizes.queries, systems)), sizes.judges()
+    liked = liked if quality is None else liked + quality
     own = np.exp(people.sensitivity_sd * rng.standard_normal(judges.max() + 1))[judges]
     more = (liked[:, pairs[:, 0]] - liked[:, pairs[:, 1]])[..., None]
     if people.taste_sd:

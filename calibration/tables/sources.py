@@ -4,7 +4,6 @@ Fits need tables alone. Most measures also need the layers of summaries, the pus
 lists.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from os.path import normpath
@@ -17,6 +16,7 @@ from pydantic import JsonValue
 
 from calibration.tables.study_json import FileRecord, TaskRecord, read_study
 from metrics.errors import Fault, InputError, closest_name, join_names
+from metrics.files import file_sha256
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
@@ -54,7 +54,7 @@ COLLECTIONS: Mapping[str, CollectionFiles] = MappingProxyType(
         "summary_pairs": CollectionFiles((("queries", "iunits", "intents"),), ("importance", "probability")),
         "stream_pairs": CollectionFiles((PUSH_FILES, EVENT_FILES), ("texts",)),
         "ranked_pairs": CollectionFiles((("qrels",),), ("windows", "topics", "intents", "texts")),
-        "answer_pairs": CollectionFiles((("topics",),), ("nuggets", "support")),
+        "answer_pairs": CollectionFiles((("topics",),), ("texts", "nuggets", "support")),
     }
 )
 """Collection files that measures need, by kind of task."""
@@ -80,7 +80,7 @@ class NamedFile:
         """Reason why the file cannot be used, or None."""
         if not self.path.is_file():
             return f"{self.path.name} is not there"
-        if self.sha256 and hashlib.sha256(self.path.read_bytes()).hexdigest() != self.sha256:
+        if self.sha256 and file_sha256(self.path) != self.sha256:
             return f"{self.path.name} is not the file that the study used"
         return None
 

@@ -14,6 +14,7 @@ from metrics.unused_input import UnusedInput, count_unused_names, no_topic_in_bo
 Assignment: TypeAlias = Literal["support", "partial_support", "not_support", "failed"]
 Importance: TypeAlias = Literal["vital", "okay", "failed"]
 JudgmentKind: TypeAlias = Literal["nuggets", "support"]
+JUDGMENT_KINDS: tuple[JudgmentKind, ...] = ("nuggets", "support")
 SupportGrade: TypeAlias = Literal[-1, 0, 1, 2]
 """Support of a sentence by a source: none, partial, full; -1 is not judged."""
 
@@ -207,7 +208,7 @@ def answers_left_out(
 
 def answer_judgments_left_out(collection: AnswerCollection) -> list[UnusedInput]:
     """Count what the judgments of a collection have that enters no score."""
-    return [part for kind in ("nuggets", "support") for part in _left_out(collection, kind)]
+    return [part for kind in JUDGMENT_KINDS for part in _left_out(collection, kind)]
 
 
 def _left_out(collection: AnswerCollection, kind: JudgmentKind) -> Iterator[UnusedInput]:

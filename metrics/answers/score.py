@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from metrics.answers.judged import (
+    JUDGMENT_KINDS,
     AnswerCollection,
     AnswerRun,
     JudgedNugget,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def answer_measures(collection: AnswerCollection) -> list[AnswerMeasure]:
     """Return the measures that the judgments of a collection allow, at their defaults."""
-    given = {None, *(kind for kind in ("nuggets", "support") if collection.judgments(kind))}
+    given = {None, *(kind for kind in JUDGMENT_KINDS if collection.judgments(kind))}
     return [measure_class() for measure_class in MEASURES if measure_class.needs in given]
 
 
@@ -47,7 +48,7 @@ def answer_scores(
     for kind in kinds:
         collection.check(cast("JudgmentKind", kind), runs)
     asked: dict[JudgmentKind | None, set[str]] = {None: set(collection.topics)}
-    asked |= {kind: set(collection.judged_topics(kind)) for kind in ("nuggets", "support")}
+    asked |= {kind: set(collection.judged_topics(kind)) for kind in JUDGMENT_KINDS}
     scores: list[Score] = []
     for run in runs:
         nuggets = collection.judgments("nuggets").get(collection.run_key("nuggets", run) or "", {})

@@ -12,7 +12,7 @@ header. A system need not answer every question. What the texts look like is up 
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 from metrics.answers.judged import AnswerRun, AnswerSentence
 from metrics.errors import FaultLog, closest_name, join_names
 from metrics.readers.lines import rows, run_name
-from metrics.readers.texts import id_of, is_id, is_json_file, is_text, json_objects, text_object
+from metrics.readers.texts import DocumentText, id_of, is_id, is_json_file, is_text, json_objects, text_object
 
 ANSWER = ("topic", "text", "citations")
 CITATION = ("label", "title", "text", "url")
@@ -165,6 +165,29 @@ def read_answers(path: str | Path) -> dict[str, AnswerText]:
     return answers
 
 
+def cited_without_text(answers: Iterable[AnswerText]) -> set[str]:
+    """Return the ids of the sources whose text no file of answers has."""
+    return {
+        citation.text for answer in answers for citation in answer.citations or () if not citation.has_text
+    }
+
+
+def with_texts(answer: AnswerText, texts: Mapping[str, DocumentText]) -> AnswerText:
+    """Return an answer with the texts of its sources, as far as they are known, by id."""
+    citations = tuple(
+        replace(
+            citation,
+            title=citation.title or texts[citation.text].title,
+            text=texts[citation.text].text,
+            has_text=True,
+        )
+        if not citation.has_text and citation.text in texts and texts[citation.text].text
+        else citation
+        for citation in answer.citations or ()
+    )
+    return answer if answer.citations is None else replace(answer, citations=citations)
+
+
 def read_answer_run(path: str | Path, *, name: str | None = None) -> AnswerRun:
     """Read the answers of one system as `metrics.answers` scores them.
 
@@ -191,9 +214,13 @@ def read_answer_run(path: str | Path, *, name: str | None = None) -> AnswerRun:
     >>> run.name, len(run.answers)
     ('cited', 2)
     """
-    answers = read_answers(path)
+    return answer_run(read_answers(path), run_name(path) if name is None else name)
+
+
+def answer_run(answers: Mapping[str, AnswerText], name: str) -> AnswerRun:
+    """Return answers as `metrics.answers` scores them."""
     return AnswerRun(
-        name=run_name(path) if name is None else name,
+        name=name,
         answers={topic: answer.sentences() for topic, answer in answers.items()},
         run_id=next((answer.run_id for answer in answers.values()), ""),
     )
@@ -248,7 +275,8 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
 
 
 SENTENCES = ("answer", "responses", "report")
-TRACK_TOPICS = ("topic_id", "narrative_id", "request_id", "turn_id", "query_id", "qid")
+TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qid")
+"""Members that name the topic; where there is a turn, the others name its conversation."""
 RUN_IDS = ("run_id", "run_name", "runtag", "run_tag")
 MARK = re.compile(r"\[(\d{1,4})\]")
 
@@ -273,6 +301,10 @@ class TrackAnswer:
         Whether it is one text, whose sources belong to no sentence.
     run_id : str
         What the file calls its system.
+    has_places : bool
+        Whether a number is a place in ``references``; where there are none it is an id, such as that of a PubMed article.
+    other_topic : str or None
+        Another id that the object gives as its topic.
     """
 
     topic: str
@@ -282,12 +314,17 @@ class TrackAnswer:
     is_cited: bool
     is_whole: bool = False
     run_id: str = ""
+    has_places: bool = True
+    other_topic: str | None = None
 
     def answer(self, line: int, log: FaultLog) -> AnswerText:
         """Return the answer as one text, with markers of its sources after each sentence.
 
         Sources are numbered in the order of their citation.
         """
+        if self.other_topic is not None:
+            problem = f"the answer is to topic {self.topic} and to topic {self.other_topic}"
+            log.add(problem, line=line, cure="write one of the two ids in all members", kind="topics")
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
         labels: dict[str, str] = {}
@@ -311,6 +348,12 @@ class TrackAnswer:
             run_id=self.run_id,
         )
 
+    def source_ids(self) -> Iterator[str]:
+        """Yield the id of each reference, and of each source that is cited by its id."""
+        yield from filter(None, self.references)
+        ids = (cited for _, sources in self.sentences for cited in sources)
+        yield from (str(cited) for cited in ids if isinstance(cited, str) or not self.has_places)
+
     def _given(self) -> Iterator[AnswerSentence]:
         """Yield the sentences as they are scored; those of a whole text as punctuation tells them."""
         for text, cited in self.sentences:
@@ -327,6 +370,8 @@ class TrackAnswer:
                 cited.isdecimal() and cited not in self.references and int(cited) < len(self.references)
             )
             return self.references[int(cited)] if is_place else cited
+        if not self.has_places:
+            return str(cited)
         if 0 <= cited < len(self.references) and self.references[cited]:
             return self.references[cited]
         problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
@@ -350,7 +395,10 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     metadata = plain.get("metadata")
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
     holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
-    topic = next((str(of[name]) for of in holders for name in TRACK_TOPICS if is_id(of.get(name))), None)
+    topics = {
+        name: str(of[name]).strip() for of in holders[::-1] for name in TRACK_TOPICS if is_id(of.get(name))
+    }
+    topic = next((topics[name] for name in TRACK_TOPICS if name in topics), None)
     sentences = [_sentence(item) for item in ([given] if isinstance(given, str) else given or ())]
     whole = [item for item in sentences if item is not None]
     if given is None or topic is None or len(whole) < len(sentences):
@@ -365,6 +413,10 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
             is_cited=references is not None or any(cited for _, cited in whole),
             is_whole=isinstance(given, str),
             run_id=_run_id(*holders),
+            has_places=references is not None,
+            other_topic=None
+            if "turn_id" in topics
+            else next((other for other in topics.values() if other != topic), None),
         )
     ]
 

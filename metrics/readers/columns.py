@@ -11,7 +11,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -263,7 +263,11 @@ class CsvColumns:
 
 
 def read_csv_columns(
-    path: str | Path, columns: Sequence[str], log: FaultLog, *, delimiter: str | None = None
+    path: str | Path,
+    columns: Sequence[str] | Callable[[Sequence[str]], Sequence[str]],
+    log: FaultLog,
+    *,
+    delimiter: str | None = None,
 ) -> CsvColumns:
     """Read ``columns`` of a CSV file, without others and without blank lines.
 
@@ -271,8 +275,8 @@ def read_csv_columns(
     ----------
     path : str or Path
         A file in UTF-8 with a header line, plain or gzip.
-    columns : sequence of str
-        Names in the header.
+    columns : sequence of str, or callable
+        Names in the header, or what returns them when it is given the header.
     log : FaultLog
         Where rows with another number of fields than the header are noted; they are left out.
     delimiter : str, optional
@@ -290,6 +294,7 @@ def read_csv_columns(
     delimiter = delimiter or excel_delimiter(text.partition("\n")[0])
     check_columns(path, len(header))
     check_delimiter(header, delimiter, log)
+    columns = columns(header) if callable(columns) else columns
     check_header(header, columns, log)
     places = [header.index(name) for name in columns]
     cells: list[list[str]] = [[] for _ in columns]

@@ -233,6 +233,31 @@ def byte_lines(data: bytes) -> Iterator[bytes]:
         yield from block.splitlines()
 
 
+def stream_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Yield each line of a file, plain or packed, with its number from 1.
+
+    Only one line is in memory, so that a corpus of any size can be read.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened or is no text, or its packed data are damaged.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            packed_as = packing(stream.read(PEEKED))
+            stream.seek(0)
+            with unpacking(stream, packed_as) as unpacked:
+                for number, line in enumerate(unpacked, start=1):
+                    if number == 1:
+                        check_is_text(path, line)
+                    yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+    except FileNotFoundError:
+        raise input_fault("there is no such file", path=path, cure="check the path") from None
+    except (*DAMAGED, OSError) as error:
+        raise input_fault(f"cannot be read ({error})", path=path, cure="see whether it is whole") from None
+
+
 def text_lines(path: str | Path, log: FaultLog, *, expected: str | None = None) -> Iterator[tuple[int, str]]:
     r"""Yield each line's number, from 1, and its text without the line end.
 

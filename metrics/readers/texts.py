@@ -5,6 +5,7 @@
 | tweets | ``tweet_id<TAB>text`` a line |
 | topics | ``topic<TAB>text`` a line, or ``topic<TAB>text<TAB>asked_at``: the day on which the query was asked |
 | topics | JSON lines with an id and a text, such as ``{"_id": ID, "text": TEXT}`` of BEIR or ``{"id": ID, "narrative": TEXT}`` |
+| topics | ``<top>`` blocks, as profiles below |
 | texts | ``docid<TAB>title<TAB>text`` a line; title and text may be empty; or ``docid<TAB>text`` on every line |
 | texts | JSON lines with an id, a text and perhaps a title, such as ``{"_id": ID, "title": TITLE, "text": TEXT}`` of BEIR |
 | profiles | ``<top>`` blocks with ``<num>``, ``<title>``, ``<desc>``, ``<narr>``, as in TREC Microblog, such as 2015 |
@@ -16,14 +17,14 @@ profiles have is told by their first character. No measure needs any of these.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from metrics.errors import FaultLog, join_names
 from metrics.file_limits import check_values
-from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
+from metrics.readers.lines import lines_of, read_bytes, rows, stream_lines, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json
 
@@ -71,7 +72,7 @@ class DocumentText:
 def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     """Read the queries in words, in the order of the file.
 
-    ``asked_at`` is empty, or a date or timestamp as in `metrics.readers.ranked`.
+    ``asked_at`` is empty, or a date or timestamp as in `metrics.readers.ranked`. Of ``<top>`` blocks the text is title and description.
 
     Raises
     ------
@@ -79,6 +80,9 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
         With every line that has another number of fields or is not UTF-8, every topic without a text or that stands
         twice, every ``asked_at`` that is no timestamp; or if there is no topic.
     """
+    if read_bytes(path).lstrip()[:1] == b"<":
+        profiles = read_profiles(path)
+        return {name: AskedTopic(text=profile.question) for name, profile in profiles.items()}
     log = FaultLog(path)
     topics: dict[str, AskedTopic] = {}
     for line, name, _, text in _texts_from_json(log) if is_json_file(path) else ():
@@ -126,6 +130,101 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
     return texts
 
 
+IDS = (
+    "_id",
+    "id",
+    "topic_id",
+    "narrative_id",
+    "request_id",
+    "query_id",
+    "qid",
+    "topic",
+    "docid",
+    "doc_id",
+    "docno",
+)
+TEXTS = (
+    "text",
+    "question",
+    "narrative",
+    "query",
+    "problem_statement",
+    "contents",
+    "segment",
+    "body",
+    "title",
+)
+"""Names of the members of JSON lines that hold an id or a text, by priority.
+
+The first member that is present counts.
+"""
+TEXT_FORM = 'write {"_id": ID, "text": TEXT} on one line'
+ID_MEMBER = re.compile(rb'"(?:' + "|".join(IDS).encode() + rb')"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(-?[0-9]+))')
+"""Member of a JSON line that may hold the id of a document."""
+
+
+def read_cited_texts(path: str | Path, cited: Collection[str]) -> dict[str, DocumentText]:
+    """Read title and text of the documents that are cited, and keep no other.
+
+    Of MS MARCO segments, of BEIR, or any JSON lines with an id and a text; or ``docid<TAB>title<TAB>text`` or ``docid<TAB>text`` a line. Lines
+    about other documents are not parsed, so that a large corpus takes little time and memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        The corpus, plain or packed.
+    cited : collection of str
+        Ids of the documents.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line about a cited document is not UTF-8, is not JSON, or stands twice with another text.
+    """
+    log = FaultLog(path)
+    texts: dict[str, DocumentText] = {}
+    for line, data in stream_lines(path):
+        document = _cited_document(data, cited, line, log)
+        if document is None:
+            continue
+        name, text = document
+        if texts.setdefault(name, text) != text:
+            cure = "delete one of the two lines"
+            log.add(f"document {name} has another text above", line=line, cure=cure, kind="twice")
+    log.raise_if_any()
+    return texts
+
+
+def _cited_document(
+    data: bytes, cited: Collection[str], line: int, log: FaultLog
+) -> tuple[str, DocumentText] | None:
+    """Return id and text of a line about a cited document, or None for another."""
+    try:
+        if data.lstrip()[:1] != b"{":
+            name, *texts = data.rstrip(b"\r\n").split(b"\t", 2)
+            if not texts or name.decode().strip() not in cited:
+                return None
+            *titles, text = (part.decode().strip() for part in texts)
+            return name.decode().strip(), DocumentText(title="".join(titles), text=text)
+        ids = (match[1] or match[2] for match in ID_MEMBER.finditer(data) if match[1] or match[2])
+        document = text_object(json.loads(data)) if any(_id_text(name) in cited for name in ids) else None
+    except UnicodeDecodeError:
+        log.add("the line is not UTF-8", line=line, cure="save the file as UTF-8", kind="UTF-8")
+        return None
+    except (ValueError, RecursionError):
+        log.add("the line is not JSON", line=line, cure=TEXT_FORM, kind="JSON")
+        return None
+    if document is None or document[0].strip() not in cited:
+        return None
+    name_of_document, title, words = document
+    return name_of_document.strip(), DocumentText(title=" ".join(title.split()), text=words.strip())
+
+
+def _id_text(written: bytes) -> str:
+    """Return the text of an id as JSON writes it."""
+    return str(json.loads(b'"' + written + b'"')) if b"\\" in written else written.decode(errors="replace")
+
+
 def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     """Yield line, document, title and text of each document.
 
@@ -161,6 +260,11 @@ class InterestProfile:
     title: str
     description: str
     narrative: str
+
+    @property
+    def question(self) -> str:
+        """Its title, and behind it what the description says."""
+        return f"{self.title}: {self.description}" if self.description else self.title
 
 
 def read_profiles(path: str | Path) -> dict[str, InterestProfile]:
@@ -254,37 +358,6 @@ def _text(node: Node, name: str, log: FaultLog) -> str:
         log.add(f"{name} is no text", line=member.line, cure="write it in quotes")
         return ""
     return " ".join(member.value.split())
-
-
-IDS = (
-    "_id",
-    "id",
-    "topic_id",
-    "narrative_id",
-    "request_id",
-    "query_id",
-    "qid",
-    "topic",
-    "docid",
-    "doc_id",
-    "docno",
-)
-TEXTS = (
-    "text",
-    "narrative",
-    "query",
-    "question",
-    "problem_statement",
-    "contents",
-    "segment",
-    "body",
-    "title",
-)
-"""Names of the members of JSON lines that hold an id or a text, by priority.
-
-The first member that is present counts.
-"""
-TEXT_FORM = 'write {"_id": ID, "text": TEXT} on one line'
 
 
 def is_json_file(path: str | Path) -> bool:

@@ -81,6 +81,7 @@ STUDY = {
 PLAN = {
     "agreement": ("plan.agreement:agreement", "How well one measure's agreement will be known."),
     "difference": ("plan.agreement:difference", "Whether two measures will be distinguished."),
+    "rank": ("plan.ranking:rank", "Whether a ranking will tell two systems apart."),
     "patience": ("plan.parameters:patience", "How well the patience L will be known."),
     "away": ("plan.parameters:away", "How well the time away, M_A, will be known."),
     "silence": ("plan.parameters:silence", "Whether a reward for silence (S_0) will be found."),

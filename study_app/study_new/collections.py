@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from metrics.answers.judged import JUDGMENT_KINDS
 from metrics.errors import Fault, join_names
 from metrics.readers.lines import run_name, system_name
-from study_app.study_new.recognise import SHARE_THAT_FITS, RecognisedFile
+from study_app.study_new.recognise import HEAD_BYTES, SHARE_THAT_FITS, RecognisedFile, Row
 
 ENOUGH = 0.5
 """Share of ids that two files have in common when the one speaks of the other."""
@@ -257,7 +258,7 @@ def _ranked(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Reco
     )
     search.take(
         "topics",
-        search.of("id text", "id word", "id id text"),
+        search.of("id text", "id word", "id id text", "profiles"),
         by=lambda file: _shared(file.ids(0), topics),
         looks="lines `topic TAB text`",
     )
@@ -291,7 +292,7 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     """
     search = CollectionSearch("answers", pool)
     runs = search.of("answers")
-    texts = search.of("id text", *(("id word", "windows") if runs else ()))
+    texts = search.of("id text", *(("id word", "windows", "profiles") if runs else ()))
     if not runs and len(texts) < MIN_ANSWER_TEXTS:
         return search, []
     answered = frozenset().union(*(file.ids(0) for file in runs or texts))
@@ -299,10 +300,23 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     questions = min(about, key=_mean_chars, default=None)
     search.take("topics", [] if questions is None else [questions], looks="lines `topic TAB question`")
     asked = frozenset() if questions is None else questions.ids(0)
-    for key in ("nuggets", "support"):
+    cited = frozenset((name,) for file in runs for row in file.rows for name in row[2:])
+    corpora = [file for file in search.of("id id text", "id text") if file not in about]
+    search.take("texts", corpora, by=lambda file: _holds(file, cited), looks=None)
+    for key in JUDGMENT_KINDS:
         judgments = search.of(f"{key} of answers")
         search.take(key, judgments, by=lambda file: _shared(file.ids(0), asked), looks=None)
     return search, runs + [file for file in about if file is not questions]
+
+
+def _holds(file: RecognisedFile, cited: frozenset[Row]) -> float:
+    """Return how surely a file has the texts of cited documents.
+
+    One such text is enough. The beginning of a large file, which is all that was read, may have none.
+    """
+    share = len(file.ids(0) & cited) / len(cited) if cited else 0.0
+    is_large = bool(cited) and file.path.is_file() and file.path.stat().st_size > HEAD_BYTES
+    return max((1 + share) * (share > 0), 0.6 * is_large)
 
 
 def _are_pairs(file: RecognisedFile, systems: Collection[str]) -> bool:

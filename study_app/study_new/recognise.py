@@ -154,10 +154,14 @@ def _of_markup(path: Path, text: str) -> RecognisedFile | Unknown:
     form = next((form for tag, form in tags if tag in text), None)
     if form is None:
         return Unknown(path=path, why="XML or HTML without <results>, <events> or <top>")
+    if form == "profiles":
+        return RecognisedFile(path=path, form=form, rows=tuple(_TOP.findall(text)))
     used = re.findall(r"""<(?:iunit|link)\s[^>]*?(?:uid|iid)\s*=\s*["']([^"']+)""", text)
     return RecognisedFile(path=path, form=form, rows=tuple((cell,) for cell in dict.fromkeys(used)))
 
 
+_TOP = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?:</num>\s*)?<title>\s*([^<]*?)\s*<")
+"""Number and title of a ``<top>`` block."""
 _FORMS_BY_TOPIC = "a picture has topic, image and perhaps alt, an answer topic, text and perhaps citations"
 """Members of the two forms that a file with topics may have been meant as."""
 
@@ -208,10 +212,13 @@ def _judged(plain: Any) -> Row:
 
 
 def _answers(plain: Any) -> Iterator[Row]:
-    """Yield (topic, text) of an object with answers."""
+    """Yield topic, text and ids of sources of each answer of an object."""
     tracks = track_answers(plain)
     if tracks is not None:
-        yield from ((answer.topic, " ".join(text for text, _ in answer.sentences)) for answer in tracks)
+        yield from (
+            (answer.topic, " ".join(text for text, _ in answer.sentences), *answer.source_ids())
+            for answer in tracks
+        )
     elif (
         isinstance(plain, dict)
         and isinstance(plain.get("topic"), str)

@@ -3,7 +3,6 @@
 Contents are topics, each system's sides, derived tables and files.
 """
 
-import hashlib
 import re
 import zlib
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from metrics.errors import Fault, InputError
+from metrics.files import file_sha256
 from study_app.protocol.sides import Side
 from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import StudyFileModel, TaskEntry, Text
@@ -82,6 +82,7 @@ class AnswerFiles(StudyFileModel):
     """
 
     topics: Text
+    texts: Text | None = None
     nuggets: Text | None = None
     support: Text | None = None
 
@@ -102,10 +103,7 @@ class SourceFile:
 
 def source_files(folder: Path, paths: Mapping[str, str]) -> dict[str, SourceFile]:
     """Return the files by name, for paths relative to ``folder``."""
-    return {
-        name: SourceFile(path=path, sha256=hashlib.sha256((folder / path).read_bytes()).hexdigest())
-        for name, path in paths.items()
-    }
+    return {name: SourceFile(path=path, sha256=file_sha256(folder / path)) for name, path in paths.items()}
 
 
 def collect_faults(faults: list[Fault], read: Callable[[], T]) -> T | None:

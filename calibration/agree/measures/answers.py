@@ -12,7 +12,7 @@ from calibration.agree.measures.variants import (
 )
 from calibration.agree.score_sources import Scorer, ScoreSources, ShownTexts, TaskScores, judged_summaries
 from calibration.tables.sources import TaskSources
-from metrics.answers.judged import AnswerCollection, AnswerRun
+from metrics.answers.judged import JUDGMENT_KINDS, AnswerCollection, AnswerRun
 from metrics.answers.measures import AnswerMeasure
 from metrics.answers.score import answer_measures, answer_scores
 from metrics.errors import InputError, join_names
@@ -38,7 +38,7 @@ def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure
     if sources.problems:
         note = f"{task.task}: no measures of answers, since {'; '.join(sources.problems)}"
         return lambda _: TaskScores(notes=(note,))
-    files = {kind: sources.path(kind) for kind in ("nuggets", "support") if kind in sources.collection}
+    files = {kind: sources.path(kind) for kind in JUDGMENT_KINDS if kind in sources.collection}
     collection = read_answer_collection(sources.path("topics"), **files)
     runs = [read_answer_run(source.path, name=name) for name, source in sources.systems.items()]
     evidence.check_systems(task.task, set(sources.systems))

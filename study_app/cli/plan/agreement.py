@@ -1,6 +1,6 @@
 """Commands `prefcal plan agreement` and `difference`: studies of measures."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,16 +74,9 @@ class PairSizes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgedSizes(PairSizes):
-    """Sizes of a study of pairs, and the behaviour of its judges."""
+class VotingSizes(PairSizes):
+    """Sizes of a study of pairs, and how its people vote."""
 
-    ties: "Ties" = one_of(
-        "against",
-        "half",
-        "drop",
-        "weighted",
-        help="Value of a tie in the agreement; see docs/agreement.md.",
-    )
     strength: float = option(
         type=POSITIVE,
         default=1.2,
@@ -95,11 +88,6 @@ class JudgedSizes(PairSizes):
         default=0.6,
         help="Readiness to say equally good or bad: 0.6 gives about a fifth of such answers, 2 half of them.",
     )
-    query_spread: float = option(
-        type=FiniteFloat(min=0),
-        default=0.2,
-        help="Spread of a measure's quality over queries; 0: alike on all.",
-    )
     taste: float | None = option(
         type=FiniteFloat(min=0),
         help="Spread of one person's liking for a system in all queries that they judge: standard deviation, where the common "
@@ -109,6 +97,53 @@ class JudgedSizes(PairSizes):
         type=FiniteFloat(0, 1, max_open=True),
         default=0.0,
         help="Share of people who leave before the end and are not replaced.",
+    )
+
+    @property
+    def people(self) -> "JudgePopulation":
+        """Population of the judges."""
+        from calibration.plan.votes import JudgePopulation
+
+        usual = TASTE if self.queries_a_worker > 1 else 0.0
+        return JudgePopulation(
+            strength=self.strength,
+            tie_weight=self.tie_weight,
+            taste_sd=usual if self.taste is None else self.taste,
+            drop_out=self.drop_out,
+        )
+
+    @property
+    def assumed(self) -> str:
+        """What is assumed of people, in words."""
+        people = self.people
+        taste = f", taste {people.taste_sd:g}" if people.taste_sd else ""
+        left = f", drop-out {people.drop_out:g}" if people.drop_out else ""
+        return (
+            f"strength {people.strength:g}, tie weight {people.tie_weight:g}{self._spread}{taste}{left}"
+            " (prefcal plan COMMAND --help says what each means)"
+        )
+
+    @property
+    def _spread(self) -> str:
+        """How queries differ for a measure, in words; nothing where there is none."""
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedSizes(VotingSizes):
+    """Sizes of a study of pairs, its people, and how its measures do."""
+
+    ties: "Ties" = one_of(
+        "against",
+        "half",
+        "drop",
+        "weighted",
+        help="Value of a tie in the agreement; see docs/agreement.md.",
+    )
+    query_spread: float = option(
+        type=FiniteFloat(min=0),
+        default=0.2,
+        help="Spread of a measure's quality over queries; 0: alike on all.",
     )
     fewest_pairs: int | None = option(
         type=COUNT,
@@ -126,16 +161,11 @@ class JudgedSizes(PairSizes):
     @property
     def people(self) -> "JudgePopulation":
         """Population of the judges."""
-        from calibration.plan.votes import JudgePopulation
+        return replace(super().people, query_spread=self.query_spread)
 
-        usual = TASTE if self.queries_a_worker > 1 else 0.0
-        return JudgePopulation(
-            strength=self.strength,
-            tie_weight=self.tie_weight,
-            query_spread=self.query_spread,
-            taste_sd=usual if self.taste is None else self.taste,
-            drop_out=self.drop_out,
-        )
+    @property
+    def _spread(self) -> str:
+        return f", query spread {self.query_spread:g}"
 
     def design(
         self, true: float, common_options: PlanOptions, tell_from: float | None = None
@@ -159,9 +189,6 @@ class JudgedSizes(PairSizes):
 
     def words(self, vary: str, assumed: str) -> dict[str, Any]:
         """Return the common arguments of `PlanWording` of both commands."""
-        people = self.people
-        taste = f", taste {people.taste_sd:g}" if people.taste_sd else ""
-        left = f", drop-out {people.drop_out:g}" if people.drop_out else ""
         fewest = f", {self.fewest_pairs:,} pairs in the smallest query" if self.fewest_pairs else ""
         return {
             "unit": " points",
@@ -171,8 +198,7 @@ class JudgedSizes(PairSizes):
             "sizes": PAIR_SIZES,
             "helpful": (*HELPFUL, "workers") if self.queries_a_worker > 1 else HELPFUL,
             "farthest": MAX_WIDTH,
-            "assumed": f"{assumed}; strength {people.strength:g}, tie weight {people.tie_weight:g}, query spread {people.query_spread:g}"
-            f"{taste}{left} (prefcal plan COMMAND --help says what each means)",
+            "assumed": f"{assumed}; {self.assumed}",
         }
 
 

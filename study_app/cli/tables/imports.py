@@ -4,18 +4,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from study_app.cli.options import FiniteFloat, TablesFolder, option, with_options
+from study_app.cli.options import MAX_COUNT, FiniteFloat, TablesFolder, option, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.interchange.preferences import Imported
+    from calibration.interchange.seconds import LengthRules
     from calibration.interchange.times import TimeRules
     from metrics.errors import Fault
+    from metrics.readers.any_table import TableRules
+
+    class Rules(TypedDict):
+        """Rules that both imports have."""
+
+        times: TimeRules
+        lengths: LengthRules
+        table: TableRules
+
 
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
 
@@ -51,6 +61,16 @@ def _delimiter(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return character
 
 
+def _conditions(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Split values like COLUMN=VALUE at the first `=`."""
+    for value in values:
+        if "=" not in value:
+            raise click.BadParameter(f"{value!r} is not like {param.metavar}", ctx=ctx, param=param)
+    return tuple((value.partition("=")[0], value.partition("=")[2]) for value in values)
+
+
 def _time_format(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     from calibration.interchange.times import EPOCHS
 
@@ -72,7 +92,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions:
-    """Options for reading the cells of another tool's CSV."""
+    """Options for reading the rows and cells of another tool's table."""
 
     time_format: str | None = option(
         metavar="FORMAT",
@@ -94,12 +114,37 @@ class CellOptions:
         help="Separator of fields in FILE, such as ';', or a word: comma, semicolon, tab, bar. Default: comma.",
     )
 
-    @property
-    def times(self) -> "TimeRules":
-        """Options for reading times."""
-        from calibration.interchange.times import TimeRules
+    decimal: str = option(type=click.Choice([".", ","]), default=".", help="Decimal point of --seconds.")
+    seconds_unit: str = option(type=click.Choice(["s", "ms"]), default="s", help="Unit of --seconds.")
+    skip_rows: int = option(
+        type=click.IntRange(0, MAX_COUNT),
+        metavar="N",
+        default=0,
+        help="Rows below the header that are no data: 2 for the second and third header lines of Qualtrics.",
+    )
+    where: tuple[tuple[str, str], ...] = option(
+        metavar="COLUMN=VALUE",
+        callback=_conditions,
+        multiple=True,
+        help="Read only rows with this VALUE in COLUMN: _golden=false leaves out test questions. Several values of one column are each "
+        "let in; several columns must all fit.",
+    )
+    sheet: str | None = option(metavar="NAME", help="Sheet of a workbook. Default: the only one with rows.")
 
-        return TimeRules(time_format=self.time_format, time_zone=self.time_zone)
+    @property
+    def rules(self) -> "Rules":
+        """Options as keywords of the rules of both imports."""
+        from calibration.interchange.seconds import LengthRules
+        from calibration.interchange.times import TimeRules
+        from metrics.readers.any_table import TableRules
+
+        return {
+            "times": TimeRules(time_format=self.time_format, time_zone=self.time_zone),
+            "lengths": LengthRules(decimal=self.decimal, unit=self.seconds_unit),
+            "table": TableRules(
+                delimiter=self.delimiter, skip_rows=self.skip_rows, where=self.where, sheet=self.sheet
+            ),
+        }
 
 
 def column(meaning: str, **attributes: Any) -> Any:
@@ -125,13 +170,23 @@ def _answers() -> tuple[str, ...]:
 class PreferenceFile:
     """Columns of another tool's preferences."""
 
-    topic: str = column("the query or topic.", required=True)
+    topic: str | None = column("the query or topic.")
     worker: str | None = column(
         "the worker. Without it who judged is not known: intervals are then over topics."
     )
-    left: str = column("the system shown on the left, or first.", required=True)
-    right: str = column("the system shown on the right, or second.", required=True)
-    choice: str = column("the answer.", required=True)
+    left: str | None = column("the system shown on the left, or first.")
+    right: str | None = column("the system shown on the right, or second.")
+    choice: str = column(
+        "the answer. In a table with several judgments a row, write a * where the names of their columns differ, here and in the other "
+        "options: 'choice_*' is choice_1, choice_2 and so on.",
+        required=True,
+    )
+    pairs: Path | None = option(
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="CSV that says what was compared, in place of --topic, --left and --right: columns topic, left, right, and one called * for "
+        "what stands in place of the *, or like a column of FILE.",
+    )
     answers: dict[str, str] = option(
         "--answer",
         metavar="SAID=CHOICE",
@@ -161,10 +216,10 @@ class PreferenceFile:
 @click.argument("file", type=click.Path(path_type=Path))
 @with_options(said=PreferenceFile, reading=CellOptions, out=TablesFolder)
 def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions, out: TablesFolder) -> None:
-    """Convert FILE, a CSV of preferences from another tool, to tables in DIR.
+    """Convert FILE, preferences from another tool, to tables in DIR.
 
-    FILE has a header and one row per judgment; say which of its columns is what. Every row that cannot be read is named
-    with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
+    FILE is a CSV, JSON or a workbook (.xlsx) with one or several judgments a row; say which of its columns is what. Nested members
+    of JSON are columns such as data.query. Every row that cannot be read is named with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
     tool logged are imported by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
@@ -185,11 +240,7 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
         task=said.task_column,
     )
     rules = ImportRules(
-        answers=said.answers,
-        times=reading.times,
-        delimiter=reading.delimiter,
-        task=task,
-        language=said.language,
+        answers=said.answers, pairs=said.pairs, task=task, language=said.language, **reading.rules
     )
     imported = read_foreign_preferences(file, named, rules)
     tables = {"preferences": imported.preferences}
@@ -295,9 +346,9 @@ class VisitFile:
 @click.argument("file", type=click.Path(path_type=Path))
 @with_options(said=VisitFile, reading=CellOptions, out=TablesFolder)
 def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: TablesFolder) -> None:
-    """Convert FILE, a CSV of visits from another tool, to tables in DIR.
+    """Convert FILE, visits from another tool, to tables in DIR.
 
-    The tables are visits and follows. FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
+    The tables are visits and follows. FILE is a CSV, JSON or a workbook (.xlsx) with one row per visit; say which of its columns is what. Every row that cannot be read is named with
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """
@@ -313,7 +364,7 @@ def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: Tab
     if (said.end is None) == (said.seconds is None):
         raise click.UsageError("give one of --end and --seconds")
     _check_free(folder, None, "visits", *([] if said.no_follows else ["follows"]))
-    rules = VisitRules(reasons=said.reasons, times=reading.times, delimiter=reading.delimiter)
+    rules = VisitRules(reasons=said.reasons, **reading.rules)
     names = ("topic", "worker", "start", "end", "seconds", "system", "visit", "end_reason")
     columns = VisitColumns(**{name: getattr(said, name) for name in names})
     imported = read_foreign_visits(file, columns, rules)

@@ -24,7 +24,8 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from metrics.errors import Fault, FaultLog, join_names, pluralise
+from metrics.answers.judged import JUDGMENT_KINDS, AnswerCollection
+from metrics.errors import Fault, FaultLog, InputError, join_names, pluralise
 from metrics.readers.answer_judgments import read_answer_collection
 from metrics.readers.answers import (
     BRACKETS,
@@ -32,10 +33,13 @@ from metrics.readers.answers import (
     SEPARATORS,
     AnswerText,
     Citation,
+    answer_run,
+    cited_without_text,
     labels_in,
     read_answers,
+    with_texts,
 )
-from metrics.readers.texts import read_ranked_topics
+from metrics.readers.texts import read_cited_texts, read_ranked_topics
 from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
@@ -209,8 +213,9 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     topics = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if topics is None:
         return None
-    judgments = {kind: folder / paths[kind] for kind in ("nuggets", "support") if kind in paths}
-    if collect_faults(faults, partial(read_answer_collection, folder / paths["topics"], **judgments)) is None:
+    judgments = {kind: folder / paths[kind] for kind in JUDGMENT_KINDS if kind in paths}
+    judged = collect_faults(faults, partial(read_answer_collection, folder / paths["topics"], **judgments))
+    if judged is None:
         return None
     answers_by_system = {
         name: collect_faults(faults, partial(_system, folder / path, TopicNames(topics), paths["topics"]))
@@ -219,6 +224,15 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     sound = {name: answers for name, answers in answers_by_system.items() if answers is not None}
     if len(sound) < len(answers_by_system):
         return None
+    if "texts" in paths:
+        cited = cited_without_text(answer for answers in sound.values() for answer in answers.values())
+        texts = collect_faults(faults, partial(read_cited_texts, folder / paths["texts"], cited))
+        if texts is None:
+            return None
+        sound = {
+            name: {topic: with_texts(answer, texts) for topic, answer in answers.items()}
+            for name, answers in sound.items()
+        }
     return TaskContent(
         entry=task,
         files=source_files(folder, paths),
@@ -229,7 +243,7 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
             for name, answers in sound.items()
             for topic, answer in answers.items()
         },
-        notes=tuple(_notes(topics, sound)),
+        notes=(*_notes(topics, sound), *_judgment_notes(judged, sound, paths)),
     )
 
 
@@ -331,6 +345,22 @@ def _source(source: Citation, block: str, place: int) -> Block:
     text = text_block(source.text.strip(), key=f"s{place}.0", id=f"{name}:text", kind="iunit", url=source.url)
     line = f"[{source.label}] {source.title}".strip()
     return text_block(line, key=f"f{place}", id=name, kind="link", inside=(text,))
+
+
+def _judgment_notes(
+    collection: AnswerCollection,
+    systems: Mapping[str, Mapping[str, AnswerText]],
+    paths: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield a note on each file of judgments that measures will not be able to use."""
+    runs = [answer_run(answers, name) for name, answers in systems.items()]
+    for kind in JUDGMENT_KINDS:
+        try:
+            if collection.judgments(kind):
+                collection.check(kind, runs)
+        except InputError as error:
+            fault = error.faults[0]
+            yield f"{paths[kind]} will give no measure: {fault.problem}; {fault.cure}"
 
 
 def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, AnswerText]]) -> Iterator[str]:

@@ -168,7 +168,7 @@ def test_milliseconds_for_seconds_are_a_warning_with_the_likely_cause(tmp_path):
         ),
     )
     assert named.warnings == (
-        "the name of column 'rtMs' says milliseconds, and it is read as seconds; write seconds",
+        "the name of column 'rtMs' says milliseconds, and it is read as seconds; give --seconds-unit ms",
     )
 
 

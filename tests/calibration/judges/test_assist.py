@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from benchmarks.assisted import passages_numbers, passages_truth
+from benchmarks.assisted import MEASURES, passages, passages_numbers
 from calibration.judges.assist import (
     FEW_TOPICS,
     MOST_WIDENING,
@@ -185,8 +185,9 @@ def test_on_the_reference_data(shared):
     The judge and a person agree hardly more often than by chance, so the saving is some 1 to 3 % of the width; the opposite judge is not used.
     """
     folder = str(shared / "data" / "dl21")
-    assert list(passages_truth(folder).values()) == pytest.approx([0.5561, 0.5547, 0.5150], abs=5e-5)
-    found = np.array([passages_numbers(folder, False, number) for number in range(4)])
+    truth = [passages(folder).truth(measure) for measure in MEASURES]
+    assert truth == pytest.approx([0.5561, 0.5547, 0.5150], abs=5e-5)
+    found = np.array([passages_numbers(folder, False, number) for number in range(20)])
     width = (found[..., 5] - found[..., 4]).mean(axis=0) / (found[..., 2] - found[..., 1]).mean(axis=0)
     assert (np.abs(width[0] - 0.98) < 0.03).all()
     assert width[1] == pytest.approx([1, 1, 1], abs=0.005)

@@ -276,6 +276,7 @@ def test_two_runs_of_one_id_are_refused(files):
         ([answer("1", ("x", [4]))], "a.jsonl:1: the answer to topic 1 cites 4, and there are 1 references, counted from 0; add it"),
         ([answer("1", ("x", [])), answer("1", ("x", []))], "a.jsonl:2: topic 1 is answered twice; delete one"),
         ([answer("1", ("x", [])), answer("2", ("x", []), run="r9")], "a.jsonl:2: an answer of run 'r9', and those above are of 'r1'; write"),
+        ([answer("1", ("x", [])) | {"metadata": {"narrative_id": "9"}}], "a.jsonl:1: the answer is to topic 1 and to topic 9; write one of the two ids"),
         ([{"topic": "1", "text": "x"}, {"topic_id": "2", "answer": [{"text": "x"}]}], "a.jsonl:2: an answer of another form than those above; write"),
     ],
 )  # fmt: skip
@@ -314,6 +315,16 @@ def test_sources_of_a_whole_answer_leave_cited_sentences_undefined(tmp_path):
     scores = score_answers(AnswerCollection(name="t", topics=["1_1"]), [run]).query("topic == 'all'")
     [cited, words] = scores["value"].tolist()
     assert (math.isnan(cited), words) == (True, 4)
+
+
+def test_a_turn_is_the_topic_of_an_answer_in_a_conversation(tmp_path):
+    """Where its object names the conversation too, as TREC iKAT does."""
+    plain = {
+        "metadata": {"topic_id": "9-1", "turn_id": "9-1_2", "run_id": "k"},
+        "responses": [{"text": "Yes.", "citations": ["d#1"]}],
+    }
+    lines(tmp_path / "run.jsonl", plain)
+    assert list(read_answer_run(tmp_path / "run.jsonl").answers) == ["9-1_2"]
 
 
 def test_ten_thousand_topics_and_long_answers_are_scored(tmp_path):

@@ -100,7 +100,9 @@ def test_a_row_and_a_sentence_a_judge_stand_on_the_first_screen(result):
 
 def test_the_tables_have_their_columns_and_the_axis_one_set_of_pairs(result):
     """judge.csv in the order of the documentation; measures and judges on the axis beside people."""
-    frames = {name: pd.read_csv(result[0] / file) for name, file in JUDGES.items()}
+    files = {name: result[0] / file for name, file in JUDGES.items()}
+    assert not files.pop("assisted").exists()
+    frames = {name: pd.read_csv(file) for name, file in files.items()}
     for name, columns in (("numbers", NUMBERS), ("topics", TOPICS), ("people", PEOPLE), ("axis", AXIS)):
         assert tuple(frames[name].columns) == columns
     axis = frames["axis"]

@@ -387,3 +387,16 @@ def test_more_pairs_than_there_are_cannot_be_the_fewest(run):
 
     assert (ended.code, ended.out) == (2, "")
     assert "--fewest-pairs 6 is more than --pairs" in ended.err
+
+
+def test_a_ranking_is_planned_in_points_of_win_rate(run, asked_alone):
+    """Its answer names the distance; pairs that are not all pairs of its systems are refused."""
+    small = ("rank", "--queries", 12, "--pairs", 3, "--workers", 4, "--studies", 20)
+    ended = run(*small, "--difference", 0.3)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "tells two systems 30 points apart in win rate from each other" in " ".join(ended.out.split())
+    assert "two of 3 systems 30 points apart" in " ".join(ended.out.split())
+    refused = run(*small, "--pairs", 5)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("5 pairs are not all pairs of any number of systems")

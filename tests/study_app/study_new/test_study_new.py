@@ -466,7 +466,7 @@ def test_a_folder_of_beir_becomes_a_study(tmp_path):
     assert task.sides["q1", "one"].blocks[0].title == "T"
 
 
-TRACKS = {
+TRACKS = {  # guidelines 1.0 of 2024-07-19; of 2025-06-27; RAGTIME 2025 and NeuCLIR 2024 as auto-judge-base d58f174 reads them
     "RAG 2024": [{"run_id": "r", "topic_id": "t-1", "topic": "Why?", "references": ["d#1", "d#2"], "response_length": 3,
                   "answer": [{"text": "So it is.", "citations": [1]}, {"text": "And so.", "citations": [0, 1]}]}],
     "RAG 2025": [{"metadata": {"run_id": "r", "narrative_id": "t-1", "narrative": "Why?"}, "references": ["d#1", "d#2"],
@@ -475,6 +475,9 @@ TRACKS = {
                  "responses": [{"text": "So it is.", "citations": {"d#2": 0.9}}, {"text": "And so.", "citations": {"d#1": 0.5, "d#2": 0.4}}]}],
     "NeuCLIR": [{"metadata": {"run_id": "r", "topic_id": "t-1"}, "documents": {},
                  "responses": [{"text": "So it is.", "citations": ["d#2"]}, {"text": "And so.", "citations": ["d#1", "d#2"]}]}],
+    # guidelines of 2025; 2025 starter kit 03dd7a8
+    "DRAGUN": [{"metadata": {"team_id": "t", "run_id": "r", "topic_id": "t-1", "type": "automatic", "use_starter_kit": 1},
+                "responses": [{"text": "So it is.", "citations": ["d#2"]}, {"text": "And so.", "citations": ["d#1", "d#2"]}]}],
 }  # fmt: skip
 
 
@@ -503,6 +506,69 @@ def test_answers_of_tracks_become_a_study(tmp_path, track, form):
         ("[2]", "d#1"),
     ]
     assert "one: 2 cited sources without a text, shown by their id" in task.notes
+
+
+def test_articles_of_pubmed_are_sources_by_their_numbers(tmp_path):
+    """As in TREC BioGen 2025, task B (starter kit f5d45fc): a number is a place only where there are references."""
+    answer = {
+        "metadata": {"team_id": "t", "run_id": "r", "topic_id": "t-1"},
+        "responses": [{"text": "So it is.", "citations": [31562322, 2]}, {"text": "So.", "citations": ["7"]}],
+    }
+    (tmp_path / "topics.json").write_text(
+        '[{"id": 1, "question": "Why?"}, {"id": "t-1", "topic": "x", "question": "How?", "narrative": "Long."}]'
+    )
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(answer) + "\n")
+    assert new(tmp_path, "--study", "mine").exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert [topic.text for topic in task.topics] == ["How?"]
+    _, *sources = task.sides["t-1", "one"].blocks
+    assert [source.inside[0].text for source in sources] == ["31562322", "2", "7"]
+
+
+SEGMENTS = [
+    {"docid": "d#2", "url": "https://x", "title": "Two", "headings": "h", "segment": "It is two.", "start_char": 1, "end_char": 9},
+    {"docid": "d#9", "url": "https://x", "title": "Nine", "headings": "h", "segment": "It is nine.", "start_char": 1, "end_char": 9},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pack", [None, gzip.compress])
+def test_texts_of_cited_segments_are_shown_with_blocks_of_topics(tmp_path, pack):
+    """MS MARCO V2.1 segments (TREC RAG 2024, guidelines 1.0); <top> topics; a source without a text is counted."""
+    (tmp_path / "topics.txt").write_text(
+        "<top>\n<num> Number: t-1\n<title> why\n<desc> Description:\nSay why it\nis so.\n<narr> Narrative:\nAny.\n</top>\n"
+    )
+    segments = "".join(json.dumps(one) + "\n" for one in SEGMENTS).encode()
+    (tmp_path / "segments.json.gz").write_bytes(segments if pack is None else pack(segments))
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(TRACKS["RAG 2024"][0]) + "\n")
+    result = new(tmp_path, "--study", "mine")
+    assert result.exit_code == 0, result.output
+    [task] = written(tmp_path).tasks
+    assert task.entry.collection.texts == "segments.json.gz"
+    assert [topic.text for topic in task.topics] == ["why: Say why it is so."]
+    _, first, second = task.sides["t-1", "one"].blocks
+    assert (first.text, first.inside[0].text) == ("[1] Two", "It is two.")
+    assert (second.text, second.inside[0].text) == ("[2]", "d#1")
+    assert "one: 1 cited source without a text, shown by its id" in task.notes
+
+
+def test_judgments_of_answers_are_found_beside_them(tmp_path):
+    """Nuggets and support of the answers, told by what is in them."""
+    (tmp_path / "topics.tsv").write_text("t-1\tWhy?\n")
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(TRACKS["RAG 2024"][0]) + "\n")
+    nugget = {"text": "n", "importance": "vital", "assignment": "support"}
+    (tmp_path / "x.jsonl").write_text(json.dumps({"qid": "t-1", "run_id": "r", "nuggets": [nugget]}) + "\n")
+    sentence = {"citations": [{"support": "1"}]}
+    (tmp_path / "y.jsonl").write_text(
+        json.dumps({"topic_id": "t-1", "run_id": "r", "sentences": [sentence]}) + "\n"
+    )
+    assert new(tmp_path, "--study", "mine").exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert (task.entry.collection.nuggets, task.entry.collection.support) == ("x.jsonl", "y.jsonl")
+    said = "will give no measure: one, two are all called r by their run_id; give each run its own"
+    assert [note for note in task.notes if said in note]
 
 
 def test_files_that_name_pictures_become_a_study(tmp_path):
