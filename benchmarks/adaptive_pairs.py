@@ -184,7 +184,7 @@ def line(name: str, studies: int, engine: Executor) -> str:
     right = means["least 1"]
     enough = next((share for share in SHARES if means[f"adaptive {share:g}"] >= right), 1.0)
     cells = [
-        f'"{name}"',
+        name,
         str(studies),
         f"{right:.2f}",
         f"{means['adaptive 1']:.2f}",
@@ -194,7 +194,7 @@ def line(name: str, studies: int, engine: Executor) -> str:
         f"{means.get('stopped', np.nan):.2f}",
         f"{frame['stop at'].median():.0f}" if "stop at" in frame else "-",
     ]
-    return ",".join(cells)
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

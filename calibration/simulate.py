@@ -23,6 +23,8 @@ from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.msu.score import Population
 
+VOTERS = 10
+"""Most voters on the intents of a topic."""
 BEAT_SECONDS = 15.0
 
 
@@ -93,7 +95,8 @@ def simulate_study(study: SimulatedStudy, rng: np.random.Generator, *, activity:
         Name -> table; a worker has the same name in all of them.
     """
     tables, probabilities = simulate_summaries(study.topics, rng)
-    tables |= {"intent_votes": simulate_votes(probabilities, rng)["intent_votes"]}
+    voters = min(VOTERS, study.workers)  # nobody votes twice on a topic
+    tables |= {"intent_votes": simulate_votes(probabilities, rng, voters=voters)["intent_votes"]}
     tables |= simulate_visits(study.population, replace(study.diary, workers=study.workers), rng)
     if activity:
         tables["activity"] = simulate_activity(tables["visits"], rng)

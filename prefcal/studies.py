@@ -216,7 +216,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         drawn=drawn.models(fitted) if fitted and drawn else (),
         same_tables=fitted is not None and _of_these_tables(fitted, folder),
         scores=None if scores is None else read_scores(scores),
-        lengths=None if lengths is None else read_scores(lengths),
+        lengths=None if lengths is None else read_scores(lengths, name="lengths"),
         seed=seed,
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),

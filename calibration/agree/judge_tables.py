@@ -102,10 +102,10 @@ def _names(task: JudgedTask, is_kept: Bools) -> list[str]:
 def _notes(judge: str, counted: int, given: int, in_one_order: int) -> Iterator[str]:
     if given > counted:
         yield (
-            f"{judge}: {given - counted:,} of {pluralise(given, 'answer')} are on pairs that nobody judged, and left out"
+            f"{judge}: {given - counted:,} of {pluralise(given, 'answer')} are on pairs without a vote of people that counts, and left out"
         )
     if in_one_order:
-        yield f"{judge}: {pluralise(in_one_order, 'verdict')} in one order only, since the other order has no answer; taken as given"
+        yield f"{judge}: {pluralise(in_one_order, 'verdict')} in one order only, since the other order was not asked or has no usable answer; taken as given"
 
 
 def _axis_rows(

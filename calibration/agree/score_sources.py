@@ -29,7 +29,7 @@ SCORES = "scores"
 """Name of a frame in messages."""
 
 
-def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
+def read_scores(scores: str | Path | pd.DataFrame, *, name: str = SCORES) -> pd.DataFrame:
     """Read and check scores of runs on topics, from a file or a frame; drop means.
 
     A metric with undefined values (`nan`), as some measures of push notifications have, is a fault only if all metrics have
@@ -39,6 +39,8 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     ----------
     scores : str, Path or DataFrame
         run, topic, metric, value; a file may have any form of `metrics.readers.score_rows` that names its runs.
+    name : str
+        Name of a frame in messages.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
       run topic metric  value
     0   A     1   nDCG    0.5
     """
-    path = SCORES if isinstance(scores, pd.DataFrame) else scores
+    path = name if isinstance(scores, pd.DataFrame) else scores
     log = FaultLog(path)
     frame = _score_rows(scores, log)
     lines = frame.pop("line")
@@ -86,7 +88,9 @@ def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFram
         missing = [name for name in COLUMNS if name not in scores.columns]
         if missing:
             log.add(
-                f"there is no column {join_names(missing)}", line=1, cure=f"scores need {join_names(COLUMNS)}"
+                f"there is no column {join_names(missing)}",
+                line=1,
+                cure=f"{log.path} need {join_names(COLUMNS)}",
             )
         log.raise_if_any()
         cells = scores[list(COLUMNS)].assign(value=scores["value"].map(str))

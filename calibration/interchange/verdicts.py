@@ -235,15 +235,21 @@ def _told_roles(
         found = by_header
     ask = "--columns, such as --columns topic,left,right,verdict"
     if len(found) != 1:
-        several = "several columns may be topic, the two systems and the verdict"
-        none = "no columns hold topics and systems of the tables, and a verdict between the two systems of their row"
-        log.add(
-            several if found else none,
-            line=rows[0].line,
-            cure=f"say which by {ask}"
-            if found
-            else f"name topics and systems as in the tables, or say which by {ask}",
-        )
+        problem = "several columns may be topic, the two systems and the verdict"
+        cure = f"say which by {ask}"
+        if not found:
+            problem = "no columns hold topics and systems of the tables, and a verdict between the two systems of their row"
+            cure = f"name topics and systems as in the tables, or say which by {ask}"
+        if not found and (sides := _likely_sides(columns, header, systems)):
+            named = [
+                next((role for role, place in sides.items() if place == at), SKIPPED)
+                for at in range(len(header))
+            ]
+            if SKIPPED in named:
+                named[named.index(SKIPPED)] = "verdict"
+                problem = f"{join_names([header[place] for place in sides.values()])} hold topics and systems, but no column a verdict that is understood"
+                cure = f"say which column it is, as in --columns {','.join(named)}, and what its words mean by --answer SAID=CHOICE"
+        log.add(problem, line=rows[0].line, cure=cure)
         return {}
     roles = found[0]
     if _is_called(header, "right", roles["left"]) and _is_called(header, "left", roles["right"]):
@@ -253,6 +259,17 @@ def _told_roles(
         if len(places) == 1 and places[0] not in roles.values():
             roles[role] = places[0]
     return roles
+
+
+def _likely_sides(
+    columns: Sequence[tuple[str, ...]], header: Sequence[str], systems: Systems
+) -> dict[str, int]:
+    """Return the columns of topic and systems that values tell whatever the verdicts say, none where several may be."""
+    words = {cell.casefold() for cells in columns for cell in cells}
+    found = {
+        tuple(roles[role] for role in NEEDED[:3]) for roles in _likely_roles(columns, header, systems, words)
+    }
+    return dict(zip(NEEDED[:3], found.pop(), strict=True)) if len(found) == 1 else {}
 
 
 def _is_called(header: Sequence[str], role: str, place: int) -> bool:
@@ -359,7 +376,7 @@ def _with_order(
         if missing
         else []
     )
-    sides = rules.sides or _told_sides(couple, order, is_first)
+    sides = rules.sides or (_told_sides(couple, order, is_first) if (order == 2).any() else "shown")
     if sides is None:
         log.add(
             "there is an order, and the rows do not tell whether the two systems stand as shown or the same in both orders",

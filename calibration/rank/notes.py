@@ -89,8 +89,9 @@ def notes_on(
     """Yield notes on the win rates and duels of a task."""
     few = rates.influence.is_few
     if few.all():
-        names = ", ".join(name for _, name in _scarcities(judged, rates))
-        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open ({names})"
+        names = ", ".join(name for _, name in _scarcities(judged, rates) if name)
+        named = f" ({names})" if names else ""
+        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open{named}"
     else:
         yield from _on_few(judged, rates, task_duels)
     if not is_balanced(judged):
@@ -103,7 +104,7 @@ def notes_on(
         yield from _on_sides(judged, adjustment)
     elif not judged.has_drawn_sides:
         yield (
-            "these tables do not say that sides were drawn by lot; win rates are as people voted, with the effect of the side, which so"
+            "these tables do not say that sides were drawn by lot; win rates are of the votes as they are, with the effect of the side, which so"
             " few cannot tell"
         )
     yield from _on_repeats(judged)
@@ -162,7 +163,7 @@ def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str
         )
         if judged.is_tie.all():
             return
-        yield f"{why}, so the effect of the side cannot be told from the systems: win rates are as people voted (side_not_separable)"
+        yield f"{why}, so the effect of the side cannot be told from the systems: win rates are of the votes as they are (side_not_separable)"
     else:
         left = choice_probabilities(np.asarray(adjustment.side), np.asarray(-np.inf))[0]
         yield (

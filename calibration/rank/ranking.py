@@ -201,7 +201,7 @@ def rank_by_judge(
         raise input_fault(
             f"no usable verdict of {name}", path=place, cure="name a task that the judge judged"
         )
-    connected, notes = _connected(judged, place)
+    connected, notes = _connected(judged, place, by_judge=True)
     ranked = {each.label: _ranked(each, level) for each in connected}
     unusable = int((own["vote"] == "no_answer").sum())
     if unusable:
@@ -229,7 +229,9 @@ def _assisted(
     return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level), judged)
 
 
-def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSystems], list[str]]:
+def _connected(
+    judged: list[JudgedSystems], place: str, *, by_judge: bool = False
+) -> tuple[list[JudgedSystems], list[str]]:
     """Return the tasks whose systems are connected, and notes on the others.
 
     Raises
@@ -237,7 +239,11 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
     InputError
         If no task is left.
     """
-    faults = {each.label: _apart(each, groups) for each in judged if (groups := unconnected(each))}
+    faults = {
+        each.label: _apart(each, groups, by_judge=by_judge)
+        for each in judged
+        if (groups := unconnected(each))
+    }
     if len(faults) == len(judged):
         raise InputError([Fault(problem=problem, cure=cure, path=place) for problem, cure in faults.values()])
     return [each for each in judged if each.label not in faults], [
@@ -245,7 +251,7 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
     ]
 
 
-def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
+def _apart(judged: JudgedSystems, groups: str, *, by_judge: bool) -> tuple[str, str]:
     """Return the problem of a task with unconnected systems or items, with a hint."""
     topics = int(judged.topic.max()) + 1
     places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
@@ -254,7 +260,9 @@ def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
         what = f"its {items:,} items belong to one of {topics:,} topics each, and items of different topics never meet"
         return (
             f"task {judged.task}: {what}, so they have no common order",
-            "rank each topic for itself: --within topic",
+            "people rank each topic for itself, without --raters: --within topic"
+            if by_judge
+            else "rank each topic for itself: --within topic",
         )
     return (
         f"task {judged.label}: no comparison connects the systems {groups}, so they have no common order",

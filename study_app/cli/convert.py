@@ -7,6 +7,7 @@ import click
 
 from study_app.cli.options import OutFolder, TablesFolder, with_options
 from study_app.cli.output import ToFile, csv_text
+from study_app.cli.tables.imports import tell, unknown_workers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +96,7 @@ def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFo
     )
     write_tables({"preferences": preferences}, out.folder)
     write_study(StudyRecord(study=task), out.folder)
+    tell(file, unknown_workers(preferences), [])
     click.echo(f"{out.folder}: {pluralise(len(preferences), 'preference')}")
 
 

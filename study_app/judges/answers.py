@@ -31,6 +31,8 @@ ANSWER_LINE = re.compile(
     r"^\W*(?:final )?(?:answer|verdict|choice|答え)\W*[:=]\W*(.*)$", re.IGNORECASE | re.MULTILINE
 )
 OBJECT = re.compile(r"\{[^{}]*\}")
+BEGIN = b'{"id": "'
+"""What every line begins with that a run writes."""
 SYNC_SECONDS = 1.0
 """Longest time for which an answer may be in the system's memory alone, not on the disk."""
 
@@ -77,7 +79,7 @@ def answer_of(given: Mapping[str, Any], request: Request) -> dict[str, Any] | No
     A choice that the request does not offer is kept as a text.
     """
     choice, text = given.get("choice"), given.get("text")
-    if choice is not None and choice not in {*request.choices, NO_ANSWER}:
+    if choice is not None and choice not in (*request.choices, NO_ANSWER):
         text, choice = (str(choice) if text is None else text), None
     if choice is None and text is None:
         return None
@@ -240,14 +242,19 @@ def _encoded(answer: Mapping[str, Any]) -> bytes:
 
 
 def _drop_half_line(file: BinaryIO) -> int | None:
-    """Cut off a last line that a killed run left unfinished; return its number."""
+    """Cut off a last line that a killed run left unfinished; return its number.
+
+    Nothing is cut off a file that no run wrote.
+    """
     file.seek(0)
     content = file.read()
     whole = content.rfind(b"\n") + 1
-    if whole == len(content):
-        return None
-    if "id" in _line(content[whole:]):
+    half = content[whole:]
+    if "id" in _line(half):
         file.write(b"\n")
+        return None
+    first = content[: content.find(b"\n") + 1] or half
+    if not half or not (_line(first).get("id") or first.startswith(BEGIN) or BEGIN.startswith(first)):
         return None
     file.truncate(whole)
     return content.count(b"\n") + 1

@@ -49,11 +49,13 @@ class ProgramJudge:
     ----------
     stray_lines : int
         Lines that answered nothing that was open.
+    first_stray : str
+        The first of them.
     """
 
     def __init__(self, command: Sequence[str], *, jobs: int, timeout_seconds: float) -> None:
         self.command, self.jobs, self.timeout_seconds = list(command), jobs, timeout_seconds
-        self.stray_lines = 0
+        self.stray_lines, self.first_stray = 0, ""
         self.patience = Patience()
 
     async def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncGenerator[JudgeReply]:
@@ -218,7 +220,9 @@ class _Session:
         line = _object(text)
         request_id = str(line.get("id"))
         if request_id not in self.waiting or answer_of(line, self.requests.requests[request_id]) is None:
-            self.judge.stray_lines += bool(text.strip())
+            if words := text.strip():
+                self.judge.stray_lines += 1
+                self.judge.first_stray = self.judge.first_stray or words.decode(errors="replace")
             return
         del self.waiting[request_id]
         self.answers += 1

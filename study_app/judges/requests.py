@@ -303,7 +303,8 @@ def read_requests(path: str | Path) -> RequestFile:
                 request = _request(line, offset)
                 offset += len(line)
                 if request is None:
-                    log.add("no request", line=number, cure="write the file with prefcal judge requests")
+                    cure = "write the file with prefcal judge requests"
+                    log.add("no request", line=number, cure=cure, kind="no request")
                 elif request.id in requests:
                     log.add(
                         f"request {request.id} stands above already",
@@ -335,6 +336,7 @@ def _request(line: bytes, offset: int) -> Request | None:
         all(isinstance(text, str) for text in [*texts.values(), *choices])
         and all(isinstance(number, int) for number in numbers.values())
         and bool(choices)
+        and isinstance(given["choices"], list)
         and isinstance(messages, list)
         and all(isinstance(message, dict) and "content" in message for message in messages)
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from metrics.errors import PrefcalError
+from metrics.errors import PrefcalError, pluralise
 from study_app.judges.answers import NO_ANSWER, AnswerFile, answer_of
 from study_app.judges.requests import RequestFile
 
@@ -143,9 +143,9 @@ async def run_judge(
                 keep({**extra, **answer})
                 first, second = answer.get("tokens", (0, 0))
                 record.tokens = record.tokens[0] + first, record.tokens[1] + second
-    if len(silent) >= MOST_IN_VAIN and not (record.answers or record.has_answered):
+    if silent and not (record.answers or record.has_answered):
         raise JudgeError(
-            f"the judge has answered none of {len(silent):,} requests ({silent[-1]['reason']}); nothing is kept"
+            f"the judge has answered none of {pluralise(len(silent), 'request')} ({silent[-1]['reason']}); nothing is kept"
         )
     for answer in silent:
         keep(answer)

@@ -92,7 +92,7 @@ class ServerJudge:
         The server's own where it is None.
     """
 
-    stray_lines = 0
+    stray_lines, first_stray = 0, ""
 
     def __init__(
         self,

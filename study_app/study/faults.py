@@ -78,6 +78,7 @@ MEANT = {
     "bool_type": "must be true or false",
     "greater_than": "must be more than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be less than {lt:g}",
     "less_than_equal": "must be at most {le:g}",
     "too_short": "has too few entries",
     "too_long": "has too many entries",

@@ -397,6 +397,7 @@ def test_every_name_that_a_package_hands_out_is_public_or_a_step_of_it():
     }
 
     whole = {"fit", "agree", "plan", "rank", "simulate", "report", "read_verdicts", "judge_requests"}
+    whole |= {"import_preferences"}
 
     assert parts - steps == set(prefcal.__all__) - whole
     measures = {
@@ -423,3 +424,15 @@ def test_a_folder_that_hides_a_package_is_named_too(tmp_path):
     (tmp_path / "metrics" / "__init__.py").touch()
 
     assert f"{tmp_path / 'metrics'} hides the package metrics" in python("import prefcal", tmp_path).stderr
+
+
+def test_a_simulated_study_of_few_people_can_be_written(tmp_path):
+    """Nobody votes twice on the intents of a topic."""
+    prefcal.write_tables(prefcal.simulate(prefcal.SimulatedStudy(workers=8, topics=4), seed=1), tmp_path)
+    assert prefcal.read_tables(tmp_path)["intent_votes"]["worker"].nunique() == 8
+
+
+def test_a_fault_in_a_frame_of_lengths_is_not_said_of_scores(tables):
+    """The name is that of the argument."""
+    said = sentence(prefcal.agree, tables, lengths=pd.DataFrame({"run": ["a"], "topic": ["t"], "value": [1]}))
+    assert said.startswith("lengths:1: there is no column metric; lengths need run, topic, metric, value")

@@ -86,10 +86,13 @@ def import_verdicts(file: Path, tables: Path, name: str, folder: Path, *, said: 
     from calibration.tables.files import read_tables
     from metrics.errors import pluralise
 
-    if not name.strip():
-        raise click.UsageError("--name is empty")
+    if not name.strip() or not name.isprintable():
+        raise click.UsageError(
+            f"--name is {'not one line of text' if name.strip() else 'empty'}; name the judge as tables shall"
+        )
     read = read_tables(tables)
     is_answers = _is_answers(file)
+    _check_options(file, said, is_answers=is_answers)
     rows, judge, notes = (_answers if is_answers else _others)(file, tables, read, said)
     added, more = with_judge(read, rows, name, **judge)
     _write(tables, folder, added)
@@ -101,6 +104,25 @@ def import_verdicts(file: Path, tables: Path, name: str, folder: Path, *, said: 
         f"{folder}: {pluralise(len(rows), 'verdict')} of {name} on {pluralise(len(pairs), 'pair')}"
         + (f", {unusable:,} without a usable answer" if unusable else "")
     )
+
+
+def _check_options(file: Path, said: JudgeFile, *, is_answers: bool) -> None:
+    """Refuse options that say something of the other kind of file."""
+    of_verdicts = {
+        "--task": said.task,
+        "--columns": said.columns,
+        "--answer": said.answers,
+        "--sides": said.sides,
+        "--verdict-is": said.verdict_is,
+    }
+    wrong = [
+        name
+        for name, value in (of_verdicts if is_answers else {"--requests": said.requests}).items()
+        if value
+    ]
+    if wrong:
+        this, other = ("answers to requests", "verdicts that others made")[:: 1 if is_answers else -1]
+        raise click.UsageError(f"{wrong[0]} is for {other}, and {file} holds {this}; leave it out")
 
 
 def _sides(rows: "pd.DataFrame") -> list[tuple[str, str]]:

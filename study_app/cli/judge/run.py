@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from study_app.judges.servers import ServerJudge
 
 MILLION = 1_000_000
+SHOWN = 60
+"""Characters of a line that are shown."""
 
 
 def _price(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
@@ -128,6 +130,8 @@ def run(file: Path, output: Path, options: JudgeOptions, price: tuple[float, flo
     from study_app.judges.run import RunRecord, run_judge
 
     judge = options.judge()
+    if output.resolve() == file.resolve():
+        raise click.UsageError("-o names the file of requests; name another file for the answers")
     requests = read_requests(file)
     with open_answers(output) as answers:
         if answers.dropped_line is not None:
@@ -149,7 +153,9 @@ def run(file: Path, output: Path, options: JudgeOptions, price: tuple[float, flo
             except KeyboardInterrupt:
                 click.echo(f"stopped after {len(record.answers):,}; the same command goes on", err=True)
                 sys.exit(130)
-    _say_end(judge, output, [*before, *record.answers], record, price)
+            finally:
+                _say_stray(judge)
+    _say_end(output, [*before, *record.answers], record, price)
 
 
 def _say_size(
@@ -164,8 +170,21 @@ def _say_size(
         click.echo(f"{size}{cost}", err=True)
 
 
+def _say_stray(judge: "ProgramJudge | ServerJudge") -> None:
+    """Say how many lines of a program were of no use, and show the first."""
+    if judge.stray_lines:
+        from metrics.errors import pluralise
+
+        first = judge.first_stray
+        shown = repr(first if len(first) <= SHOWN else f"{first[:SHOWN]}…")
+        click.echo(
+            f"{pluralise(judge.stray_lines, 'line')} of the program answered no open request, the first {shown};"
+            ' each answer is a line such as {"id": "…", "choice": "A"}',
+            err=True,
+        )
+
+
 def _say_end(
-    judge: "ProgramJudge | ServerJudge",
     output: Path,
     answers: Sequence[Any],
     record: "RunRecord",
@@ -175,8 +194,6 @@ def _say_end(
     from study_app.judges.answers import describe
 
     click.echo(f"{output}: {describe(answers)}")
-    if judge.stray_lines:
-        click.echo(f"{judge.stray_lines:,} lines of the program answered nothing that was open", err=True)
     if any(record.tokens):
         tokens_in, tokens_out = record.tokens
         cost = "" if price is None else f": {(tokens_in * price[0] + tokens_out * price[1]) / MILLION:,.2f}"

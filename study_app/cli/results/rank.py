@@ -217,6 +217,9 @@ def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
     if len(best) > MAX_TOPICS:
         yield f"and {len(best) - MAX_TOPICS:,} more topics"
     judged = f"{ranking.duels['judgments'].sum():,} judgments"
+    if best["win_low"].isna().all():
+        yield f"{judged}; no intervals, and all ranks are open."
+        return
     yield wrapped(
         f"{judged}; topics are fixed, and intervals are over {ranking.samples}. At {share} all ranks of a topic are right at once."
     )

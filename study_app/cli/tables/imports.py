@@ -249,10 +249,17 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
 
         tables |= visits_of_work(imported.spans, visit_gap, stream=task)
     _write_preferences(folder, imported, tables, task, visit_gap)
-    tell(file, imported.notes, imported.warnings)
+    tell(file, [*imported.notes, *unknown_workers(imported.preferences)], imported.warnings)
     made = [pluralise(len(table), name.removesuffix("s")) for name, table in tables.items()]
     unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
+
+
+def unknown_workers(preferences: "pd.DataFrame") -> list[str]:
+    """Return a note where nobody knows who judged."""
+    from calibration.tables.preferences import knows_workers
+
+    return [] if knows_workers(preferences) else ["who judged is not known: intervals are then over topics"]
 
 
 def _check_free(folder: Path, study: str | None, *names: str) -> None:

@@ -130,8 +130,8 @@ def _in_turn(row: dict[str, Any]) -> str:
     if not row["people_tested"]:
         return f"{does}. Nobody judged {FEWEST_PAIRS} pairs of four topics with others, so no person is tested alone."
     return (
-        f"{does}; it wins against {row['people_beaten']} of {pluralise(row['people_tested'], 'person', 'people')} with {FEWEST_PAIRS} pairs or"
-        f" more, where it may be worse by {percent(COST, 0)} of pairs."
+        f"{does}. It wins against {row['people_beaten']} of {pluralise(row['people_tested'], 'person', 'people')} with {FEWEST_PAIRS} pairs or"
+        f" more; to win, it has to be less than {percent(COST, 0)} of pairs worse than the person."
     )
 
 

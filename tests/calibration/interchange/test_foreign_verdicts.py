@@ -99,8 +99,9 @@ def test_without_an_order_the_columns_say_none_unless_the_user_does(tmp_path):
     [
         ("topic,a,b,verdict\nq1,A1,B1,A1\nq1,A1,B1,better\nq2,A1,B1,better\n", "3: what the verdict 'better' means is not known (2 rows, the first here)"),
         ("topic,a,b,verdict,order\nq1,A1,B1,a,1\nq1,A1,B1,a,3\n", "3: order is neither 1 nor 2"),
-        ("topic,a,b,verdict,order\nq1,A1,B1,a,1\n", "2: there is an order, and the rows do not tell whether the two systems stand as shown"),
+        ("topic,a,b,verdict,order\nq1,A1,B1,a,2\n", "2: there is an order, and the rows do not tell whether the two systems stand as shown"),
         ("topic,a,b,verdict,repeat\nq1,A1,B1,a,1\nq1,B1,A1,a,1\nq1,A1,B1,a,1\n", "3: the same pair, order and repeat stand in an earlier row (2 rows, the first here)"),
+        ("qid,x,y,said,n\nq1,A1,B1,better,1\nq2,C1,B1,worse,1\n", "2: qid, x, y hold topics and systems, but no column a verdict that is understood; say which column it is, as in --columns topic,left,right,verdict,-"),
         ("topic,a,b,verdict\nx,y,z,a\n", "2: no columns hold topics and systems of the tables"),
         ("x,a,b,d\nq1,A1,B1,B1\nq2,B1,A1,A1\n", "2: several columns may be topic, the two systems and the verdict"),
         ("topic,a,b,verdict\nq1,A1,B1\n", "2: fields expected: 4"),
@@ -160,3 +161,10 @@ def test_a_system_that_is_preferred_is_preferred_however_it_is_written(said, fix
         meant = {row.system_left: "left", row.system_right: "right", "tie": "equally_good"}
         assert row.choice == meant.get(verdict, "no_answer")
     assert isinstance(found, pd.DataFrame)
+
+
+@pytest.mark.parametrize("sides", [None, "shown", "fixed"])
+def test_where_all_is_of_the_first_order_nobody_is_asked_how_sides_stand(tmp_path, sides):
+    """The columns are as shown either way."""
+    found = read(tmp_path, "topic,a,b,verdict,order\nq1,A1,B1,a,1\nq2,C1,B1,b,1\n", sides=sides)
+    assert rows(found) == [["q1", "A1", "B1", "left", 1, 1], ["q2", "C1", "B1", "right", 1, 1]]

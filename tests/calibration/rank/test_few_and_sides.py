@@ -335,4 +335,4 @@ def test_what_few_people_said_in_tables_from_elsewhere_is_told_as_they_said_it()
     ranking = ranked(frame.assign(pair="p", validation_of=None, decision_seconds=1.0))
 
     assert ranking.ranking.set_index("system")["win_rate"].to_dict() == {"m1": 0.75, "m2": 0.25}
-    assert any("win rates are as people voted" in note for note in ranking.notes)
+    assert any("win rates are of the votes as they are" in note for note in ranking.notes)

@@ -20,6 +20,7 @@ from study_app.preview.copies import Copies
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.study.entries import (
+    AdaptivePairs,
     CheckQuestion,
     Codes,
     Question,
@@ -73,8 +74,8 @@ ENTRIES = {
     "question": Question,
     **{name: kind.entry for name, kind in KINDS.items()},
 }
-WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles, ImageFiles}
-"""Paths."""
+WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles, ImageFiles, AdaptivePairs}
+"""Paths, and numbers."""
 
 PATHS = {"pairs", "signing_keys"}
 

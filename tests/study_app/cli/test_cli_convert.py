@@ -40,6 +40,23 @@ def test_lines_become_tables_and_lines_again(run, lines, tmp_path):
     assert read_study(tmp_path / "tables").study == "mine"
 
 
+def test_where_nobody_knows_who_judged_that_is_said(run, tmp_path):
+    """Before anybody wonders about intervals; not where it is known."""
+    (tmp_path / "won.txt").write_text("q1 x y y\nq2 y x y\n")
+    (tmp_path / "won.csv").write_text(CSV.replace("same", "y"))
+    made = run(
+        *("convert", "lines-to-tables", tmp_path / "won.txt", "-o", tmp_path / "a"),
+        *("--columns", "topic,left,right,winner"),
+    )
+    nobody = run("import", tmp_path / "won.csv", "-o", tmp_path / "b", *COLUMNS[:2], *COLUMNS[4:])
+    known = run("import", tmp_path / "won.csv", "-o", tmp_path / "c", *COLUMNS)
+
+    note = "who judged is not known: intervals are then over topics\n"
+    assert made.err == f"note: {tmp_path}/won.txt: {note}"
+    assert nobody.err == f"note: {tmp_path}/won.csv: {note}"
+    assert (known.code, known.err) == (0, "")
+
+
 def test_what_is_left_out_of_the_lines_is_counted(run, lines, tmp_path):
     """On stderr, so that the lines can go on to another tool."""
     run("convert", "lines-to-tables", lines, "-o", tmp_path / "tables")

@@ -281,3 +281,17 @@ def test_the_public_verdicts_of_gpt_4o_come_in_by_one_command(judge, shared, tmp
     decided = verdicts[verdicts["vote"] != "contradicts"]
     kinds = decided.groupby(["topic", "system_a", "system_b"], observed=True)["vote"].nunique()
     assert sum(count > 1 for count in kinds) == 36
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("topic,a,b,verdict\nq1,A,B,a\n", ["--name", "gpt", "--requests", "r.jsonl"], "--requests is for answers to requests"),
+        ('{"id": "x", "choice": "A"}\n', ["--name", "gpt", "--sides", "shown"], "--sides is for verdicts that others made"),
+        ("topic,a,b,verdict\nq1,A,B,a\n", ["--name", "a\nb"], "--name is not one line of text"),
+    ],
+)  # fmt: skip
+def test_an_option_of_the_other_kind_of_file_is_not_ignored(judge, tables, tmp_path, text, words, said):
+    """Whoever gave it expects something of it."""
+    ended = judge(written(tmp_path, text), "--tables", tables, "-o", tmp_path / "out", *words)
+    assert (ended.code, said in ended.err, (tmp_path / "out").exists()) == (2, True, False)

@@ -233,6 +233,8 @@ def test_without_worker_ids_nothing_is_said_within_a_topic(passages, tmp_path):
 
     assert result.stdout.startswith("The best is known in 0 of 2 topics; in 2 these judgments do not tell.")
     assert "nobody knows who judged" in result.stderr
+    assert "()" not in result.stderr
+    assert "; no intervals, and all ranks are open." in result.stdout
 
 
 def test_arguments_of_thirty_two_debates_within_their_topics(shared, tmp_path):
@@ -288,6 +290,7 @@ def test_a_judge_ranks_on_request_and_the_first_line_says_so(with_judge, tables)
     assert lines[0] == "By gpt alone, a judge that is no person: this does not say what people prefer."
     assert lines[1].startswith("c wins 100 % of its comparisons")
     assert "1 verdict of 30 without a usable answer, left out" in said.stderr
+    assert "people" not in said.stderr
     assert "By gpt alone" in table.stderr
     assert rates.round(3).to_dict() == {"c": 1.0, "b": 0.45, "a": 0.05}
     assert run(with_judge).stdout == run(tables).stdout

@@ -142,11 +142,13 @@ def test_a_program_that_fails_every_few_requests_answers_all(run):
     assert program.asked["start"] >= 7
 
 
-def test_a_silent_program_is_asked_about_every_request_twice(run):
+def test_a_program_that_falls_silent_is_asked_about_every_request_twice(run):
     """Nothing hangs, and every request is kept."""
-    ended, answers, _, ids = run("for request in requests(): pass\ntime.sleep(60)", 3, "--timeout", "0.5")
-    assert choices(answers) == dict.fromkeys(ids, "no_answer")
-    assert {answer["reason"] for answer in answers} == {"no answer within 0.5 s"}
+    source = "for request in requests():\n    if request['id'].endswith('0'): say(request)\ntime.sleep(60)"
+    ended, answers, program, ids = run(source, 3, "--timeout", "0.5")
+    assert choices(answers) == dict.fromkeys(ids, "no_answer") | {ids[0]: "A"}
+    assert {answer["reason"] for answer in answers[1:]} == {"no answer within 0.5 s"}
+    assert [program.asked[name] for name in ids[:2]] == [1, 2]
     assert ended.code == 0
 
 
@@ -160,14 +162,18 @@ def test_a_program_that_does_not_work_ends_the_run_and_nothing_is_kept(run):
     assert answers == []
 
 
-def test_a_program_that_answers_nothing_at_all_leaves_every_request_open(run):
-    """It reads all and ends well, but writes something else: after some requests that is no judge."""
-    ended, answers, _, _ = run("for request in requests(): print(request['id'], 'A')", 40)
+@pytest.mark.parametrize("count", [3, 40])
+def test_a_program_that_answers_nothing_at_all_leaves_every_request_open(run, count):
+    """It reads all and ends well, but writes something else, which is shown; a program that is mended is asked again."""
+    ended, answers, _, ids = run("for request in requests(): print(request['id'], 'A')", count)
+    *_, stray, last = ended.err.splitlines()
     assert ended.code == 1
-    assert ended.err.splitlines()[-1] == (
-        "the judge has answered none of 40 requests (the program ended without an answer); nothing is kept"
+    assert f"{2 * count} lines of the program answered no open request, the first '{ids[0]} A'" in stray
+    assert last == (
+        f"the judge has answered none of {count} requests (the program ended without an answer); nothing is kept"
     )
     assert answers == []
+    assert choices(run("for request in requests(): say(request)", count)[1]) == dict.fromkeys(ids, "A")
 
 
 def test_a_run_that_is_over_asks_nothing_more(run):
@@ -187,7 +193,10 @@ def test_lines_that_answer_nothing_are_counted(run):
         5,
     )
     assert choices(answers) == dict.fromkeys(ids, "A")
-    assert re.search("[78] lines of the program answered nothing that was open", ended.err)
+    assert re.search(
+        "[78] lines of the program answered no open request, the first 'loading'; each answer is a line such as",
+        ended.err,
+    )
 
 
 def test_an_answer_that_nobody_can_read_is_kept_with_its_text_and_counted(run):
@@ -320,3 +329,35 @@ def test_the_bundled_judge_answers_the_bundled_study(tmp_path, monkeypatch, caps
     assert choices(read_lines(answers)) == choices(read_lines(tmp_path / "again.jsonl"))
     assert 0.65 < sum(wins) / len(wins) < 0.85
     assert json.dumps(choices(read_lines(answers)))
+
+
+@pytest.mark.parametrize("choice", [{"a": 1}, ["A"], 5, True])
+def test_a_choice_that_is_no_text_is_an_answer_that_nobody_can_read(run, choice):
+    """It ends no run with a trace."""
+    ended, answers, _, _ = run(f"for request in requests(): say(request, choice={choice!r})", 3)
+    assert (ended.code, [answer["text"] for answer in answers]) == (0, [str(choice)] * 3)
+
+
+def test_answers_are_not_written_into_the_requests_or_into_another_file(tmp_path, monkeypatch, capsys):
+    """A file that no run wrote stays as it is, also its last line."""
+    write_requests(tmp_path / "requests.jsonl", 2)
+    before = (tmp_path / "requests.jsonl").read_bytes()
+    (tmp_path / "notes.txt").write_text("first\nprecious")
+    said = [
+        run_here(
+            monkeypatch,
+            capsys,
+            "judge",
+            "run",
+            tmp_path / "requests.jsonl",
+            "-o",
+            tmp_path / name,
+            "--command",
+            "true",
+        ).err
+        for name in ("requests.jsonl", "notes.txt")
+    ]
+    assert "-o names the file of requests" in said[0]
+    assert "is no answer" in said[1]
+    assert (tmp_path / "requests.jsonl").read_bytes() == before
+    assert (tmp_path / "notes.txt").read_text() == "first\nprecious"

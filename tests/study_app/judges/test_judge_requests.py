@@ -313,3 +313,13 @@ def test_a_file_that_holds_no_requests_is_refused_with_its_line(tmp_path, line):
 def test_formatted_text_becomes_markdown(html, text):
     """As the model that wrote it may have written it."""
     assert markdown(html) == text
+
+
+def test_a_file_of_another_kind_is_one_fault_with_its_count(tmp_path):
+    """Not one for each of its lines."""
+    path = tmp_path / "votes.csv"
+    path.write_text("topic,left,right\n" * 50)
+    with pytest.raises(InputError) as raised:
+        read_requests(path)
+    assert str(raised.value).count("\n") == 0
+    assert "no request (and 49 faults more of this kind)" in str(raised.value)

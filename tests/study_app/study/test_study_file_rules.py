@@ -96,6 +96,10 @@ def test_every_kind_of_task_is_read(read):
             {**PUSHES, "reveal_silent_days": "often"},
             "tasks.1.reveal_silent_days must be 'random', got 'often'; write true, false or random",
         ),
+        (
+            {**PUSHES, "pairs": {"adaptive": "best", "budget": 5, "stop_at": 1.5}},
+            "tasks.1.pairs.stop_at must be less than 1, got '1.5'; write a probability above 0.5",
+        ),
         ({**RANKED, "depht": 5}, "tasks.1.depht is not known; did you mean 'depth'?"),
         ({**RANKED, "primary": ["MMeasure"]}, "tasks.1.primary has too few entries; write a list of two"),
         ({**RANKED, "primary": ["RBP", "RBP"]}, "a measure is compared with itself; name two"),
