@@ -118,6 +118,9 @@ def test_the_report_has_its_section_methods_and_limits(result):
     """What the judge is and how it was asked, and that it is no estimate of what people prefer."""
     page = (result[0] / "report.html").read_text()
     assert 'id="judges"' in page
+    assert (
+        "to win, it has to be less than 10\N{NARROW NO-BREAK SPACE}% of pairs worse than the person" in page
+    )
     assert (result[0] / "figures" / "judges-axis.svg").is_file()
     material = read_material(result[0])
     methods = " ".join(methods_section(material, []).paragraphs)
@@ -215,3 +218,32 @@ def test_without_a_judge_files_of_an_earlier_one_go(folder, tmp_path):
 )
 def test_the_words_hang_on_the_interval_of_the_difference(low, high, words):
     assert words in standing({"difference_low": low, "difference_high": high})
+
+
+def test_what_a_judge_was_not_asked_or_nobody_voted_on_is_counted_in_a_note(folder):
+    """An order that is missing was not asked, or has no usable answer; a pair may have votes that do not count."""
+    tables = prefcal.read_tables(folder / "tables")
+    rows = tables["preferences"]
+    own = rows[rows["worker"] == "alphabet"]
+    first = own.iloc[0]
+    is_second = (
+        (rows["worker"] == "alphabet")
+        & (rows["topic"] == first["topic"])
+        & (rows["pair"] == first["pair"])
+        & (rows["order"] == 2)
+    )
+    elsewhere = own.iloc[:1].assign(pair="unseen", system_left="omega", judgment="v-omega")
+    changed = pd.concat([rows[~is_second], elsewhere], ignore_index=True)
+    notes = prefcal.agree({"preferences": changed, "workers": tables["workers"]}).notes
+    assert any(
+        note.endswith(
+            "alphabet: 1 verdict in one order only, since the other order was not asked or has no usable answer; taken as given"
+        )
+        for note in notes
+    )
+    assert any(
+        note.endswith(
+            "alphabet: 1 of 96 answers are on pairs without a vote of people that counts, and left out"
+        )
+        for note in notes
+    )

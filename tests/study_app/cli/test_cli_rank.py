@@ -237,6 +237,32 @@ def test_without_worker_ids_nothing_is_said_within_a_topic(passages, tmp_path):
     assert "; no intervals, and all ranks are open." in result.stdout
 
 
+def test_a_judge_of_passages_is_not_sent_to_an_option_that_it_cannot_take(passages, tmp_path):
+    """Within a topic people rank, and --raters goes with no --within."""
+    words = [
+        "--topic",
+        "topic",
+        "--worker",
+        "worker",
+        "--left",
+        "left",
+        "--right",
+        "right",
+        "--choice",
+        "winner",
+    ]
+    CliRunner().invoke(cli, ["import", str(passages), *words, "-o", str(tmp_path / "people")])
+    rows = pd.read_csv(passages).drop_duplicates(["topic", "left", "right"])
+    rows[["topic", "left", "right", "winner"]].to_csv(tmp_path / "verdicts.csv", index=False)
+    words = [str(tmp_path / "verdicts.csv"), "--tables", str(tmp_path / "people"), "--name", "gpt"]
+    CliRunner().invoke(cli, ["judge", "import", *words, "-o", str(tmp_path / "tables")])
+
+    with pytest.raises(
+        InputError, match="people rank each topic for itself, without --raters: --within topic"
+    ):
+        prefcal.rank(tmp_path / "tables", raters="gpt")
+
+
 def test_arguments_of_thirty_two_debates_within_their_topics(shared, tmp_path):
     """UKPConvArg1 (Habernal and Gurevych 2016), 84,445 votes: the best of a debate and its worth are those of another program."""
     votes = pd.read_csv(shared / "data" / "ukpconvarg1" / "votes.csv.gz").rename(columns={"choice": "winner"})
