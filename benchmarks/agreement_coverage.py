@@ -276,14 +276,20 @@ def told_apart(settings: dict[str, Any], rng: Rng) -> Shares:
 
 
 def rejected_with_tastes(settings: dict[str, Any], rng: Rng) -> Shares:
-    """Return whether majorities distinguish equal measures, and the warning.
+    """Return whether each way distinguishes equal measures.
 
-    The warning is `tastes_differ`.
+    Majorities have no p where `tastes_differ` is said; what it would be is the first.
     """
     study = judged_measures(rng, **settings)
     rejected = p_of(difference_of(study, "against")) < 1 - LEVEL
-    warned = any(wide_tastes(study.votes, {"A": study.first, "B": study.second}))
-    return {"majority": rejected, "tastes_differ": warned, "without a warning": rejected and not warned}
+    refused = any(wide_tastes(study.votes, {"A": study.first, "B": study.second}))
+    return {
+        "majority, nothing refused": rejected,
+        "tastes_differ": refused,
+        "majority": rejected and not refused,
+        "weighted": p_of(difference_of(study, "weighted")) < 1 - LEVEL,
+        "votes": p_of(slope_difference(study.votes, study.first, study.second)) < 1 - LEVEL,
+    }
 
 
 def alike_rejected(settings: dict[str, Any], rng: Rng, alike: float = 0.95) -> Shares:

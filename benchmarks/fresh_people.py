@@ -1,9 +1,10 @@
-"""Hold checks against people of another mechanism than those they were tuned on.
+"""Hold checks against people of other mechanisms than the models.
 
-    python -m benchmarks.fresh_people votes|pushes|reading [--replications 100] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.fresh_people votes|points|pushes|reading [--replications 100] [--jobs 1] [--scheduler ADDRESS]
 
 Tables of docs/evidence.md. Votes are Thurstone's (1927): a side's worth plus normal noise at every look, and a tie where both are closer than
-the person can tell. Worths are skewed, tastes are loadings on two features of the systems. Streams have over-dispersed counts and runs of
+the person can tell. Worths are skewed, tastes are loadings on two features of the systems. Points: votes of people who prefer what is nearer to
+a point of their own (Coombs 1950), without noise, but with lapses. Streams have over-dispersed counts and runs of
 silent days. Reading times have log errors of Student's t, pauses of Pareto's law. Nothing is drawn by the package's simulators or its likelihoods. Each line is a regime: the share of studies
 with a warning (few_* apart), with one that names the cause, for numbers the share whose interval holds the truth, and whose interval, other laws
 or named cause do, and the commonest names.
@@ -11,7 +12,7 @@ or named cause do, and the commonest names.
 
 import argparse
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -59,7 +60,14 @@ def thurstone(left: float, right: float, fuzzy: float, rng: Rng) -> str:
     return "equally_good" if abs(apart) < fuzzy else "left" if apart > 0 else "right"
 
 
-def preferences(rows: list[tuple[str, ...]]) -> pd.DataFrame:
+def nearer(left: float, right: float, fuzzy: float, rng: Rng) -> str:
+    """Return which side is nearer, without noise but for lapses: one answer in seven is by lot."""
+    if rng.random() < 1 / 7:
+        return str(rng.choice(["left", "right", "equally_good"]))
+    return "equally_good" if abs(left - right) < fuzzy else "left" if left > right else "right"
+
+
+def preferences(rows: Sequence[tuple[str, ...]]) -> pd.DataFrame:
     names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
     return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
@@ -77,8 +85,9 @@ def votes(
     clickers: int = 0,
     copies: int = 0,
     slips: float = 0.0,
+    apart: float | None = None,
 ) -> Said:
-    """Judge pairs; a share ``clear`` of topics has worths four times as far apart, and the last ``copies`` people answer like one, but for ``slips``."""
+    """Judge pairs, by worths or by people's own points, ``apart`` from each other; a share ``clear`` of topics has worths four times as far apart, and the last ``copies`` people answer like one, but for ``slips``."""
     worth = spread * (rng.gamma(1.5, 1, (topics, SYSTEMS)) - 1.5)
     worth *= np.where(rng.random((topics, 1)) < clear, 4.0, 1.0)
     features = rng.laplace(0, 1 / np.sqrt(2), (topics, SYSTEMS, 2))
@@ -87,13 +96,17 @@ def votes(
     rows: list[tuple[str, ...]] = []
     for person in range(people):
         own = worth * (-1 if person < camp else 1) + taste * features @ rng.standard_t(5, 2) * np.sqrt(0.6)
+        if apart is not None:
+            point = np.array([1.5, 0.0]) + apart * rng.standard_normal(2)
+            own = -np.linalg.norm(features - point, axis=2) * (-1 if person < camp else 1)
         own = 0 * own if camp <= person < camp + clickers else own
         fuzzy = rng.gamma(2, 0.2)
         for place in rng.permutation(len(couples))[:each]:
             topic, i, j = couples[place]
             if rng.random() < 0.5:
                 i, j = j, i
-            choice = thurstone(own[topic, i], own[topic, j], fuzzy, rng)
+            look = thurstone if apart is None else nearer
+            choice = look(own[topic, i], own[topic, j], fuzzy, rng)
             copied = answers.get((topic, i, j)) if person > people - copies - 1 else None
             if copied and rng.random() >= slips:
                 choice = copied
@@ -235,6 +248,20 @@ FAMILIES = {
         Regime("camp of 5 of 12, tastes by features", partial(votes, camp=5, taste=0.8), CAMP),
         Regime("3 of 12 by lot", partial(votes, clickers=3), LOT),
     ),
+    "points": (
+        Regime("points alike", partial(votes, apart=0.2)),
+        Regime("points apart", partial(votes, apart=0.8)),
+        Regime("points far apart", partial(votes, apart=1.6)),
+        Regime("2 copies of one of 12", partial(votes, apart=0.8, copies=2), COPIES),
+        Regime("2 copies, 15 % slips", partial(votes, apart=0.8, copies=2, slips=0.15), COPIES),
+        Regime(
+            "1 copy of one of 20, 30 of 60 pairs",
+            partial(votes, apart=0.8, people=20, each=30, copies=1),
+            COPIES,
+        ),
+        Regime("camp of 4 of 12", partial(votes, apart=0.8, camp=4), CAMP),
+        Regime("3 of 12 by lot", partial(votes, apart=0.8, clickers=3), LOT),
+    ),
     "pushes": (
         Regime("right, 50 x 20, 40 topics", pushes),
         Regime("right, 20 x 30, 20 topics", partial(pushes, people=20, each=30, topics=20)),
@@ -265,8 +292,10 @@ def one(regime: Regime, number: int) -> Said | None:
 def line(regime: Regime, replications: int, engine: Executor) -> str:
     made = [said for said in replicated(engine, partial(one, regime), replications) if said]
     names = Counter(name for said in made for name in said.names)
-    shares = [np.mean([bool(said.names) for said in made])]
-    shares.append(np.mean([bool(said.names & regime.causes) for said in made]) if regime.causes else np.nan)
+    shares = [
+        np.mean([bool(said.names) for said in made]),
+        np.mean([bool(said.names & regime.causes) for said in made]) if regime.causes else np.float64(np.nan),
+    ]
     if any(said.held is not None for said in made):
         shares += [np.mean([getattr(said, what) for said in made]) for what in Said._fields[1:]]
     cells = " | ".join("-" if np.isnan(share) else f"{share:.2f}" for share in shares)
@@ -280,7 +309,7 @@ if __name__ == "__main__":
     parser.add_argument("--replications", type=int, default=100)
     engine_arguments(parser)
     options = parser.parse_args()
-    numbers = "" if options.family == "votes" else " covers | held |"
+    numbers = "" if options.family in ("votes", "points") else " covers | held |"
     header = f"| regime | studies | warned | cause named |{numbers} warnings |"
     print(header + "\n|" + "---|" * (header.count("|") - 1))
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:

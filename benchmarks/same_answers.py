@@ -2,7 +2,7 @@
 
 The checks are `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers`.
 
-python -m benchmarks.same_answers [STUDIES [copies|times|stopping|kinds ...]] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
+python -m benchmarks.same_answers [STUDIES [copies|answers|times|stopping|kinds ...]] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
 of 4 systems (10 topics), unless its line says otherwise; a tie comes in 15 % of answers of somebody whose habit it is not.
 """
 
@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
 from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.judges import judge_kinds
@@ -121,10 +122,10 @@ COPIES = {
 
 
 def times_table(studies: int) -> None:
-    """Print the same of all other tables of simulated studies of 20 people, without and with two copies of one of them."""
-    names = ("follows", "visits", "reads", "stops", "intents", "intent_votes", "importance", "lateness")
+    """Print the same of tables of times of simulated studies of 20 people, without and with two copies of one of them."""
+    names = ("follows", "visits", "reads", "stops")
     print("\n| table | nobody copies | two more names for one of 20 people |\n|---|---|---|")
-    said = {name: [0, 0] for name in names[1:] if name != "intents"}
+    said = {name: [0, 0] for name in names[1:]}
     for number in range(studies):
         drawn = simulate_study(SimulatedStudy(workers=20, topics=6), np.random.default_rng([number, 8]))
         tables = {name: drawn[name] for name in names if name in drawn}
@@ -134,6 +135,72 @@ def times_table(studies: int) -> None:
     for name, (right, copied) in said.items():
         if name in tables:
             print(f"| {name} | {right / studies:.2f} | {copied / studies:.2f} |", flush=True)
+
+
+def ballots(rng: np.random.Generator, each: int, people: int = 20) -> pd.DataFrame:
+    """Draw table intent_votes: topics of five intents, people of unequal breadth, of whom half judge a topic."""
+    rows = list[tuple[str, str, str | None]]()
+    topics = 2 * each // 5
+    shares = rng.normal(-0.7, 1.2, (topics, 5))
+    for person in range(people):
+        breadth = rng.normal(0, 0.5)
+        for topic in rng.permutation(topics)[: each // 5]:
+            ticks = np.flatnonzero(rng.random(5) < expit(shares[topic] + breadth))
+            rows += [(f"W{person:02d}", f"Q{topic}", f"I{intent}") for intent in ticks]
+            rows += [] if len(ticks) else [(f"W{person:02d}", f"Q{topic}", None)]
+    return pd.DataFrame(rows, columns=["worker", "topic", "intent"])
+
+
+def ratings(rng: np.random.Generator, each: int, people: int = 20) -> pd.DataFrame:
+    """Draw table importance: half of the iUnits each, ratings from 0 to 4 by people who are strict or mild."""
+    means, rows = rng.normal(2, 1, 2 * each), []
+    for person in range(people):
+        mild = rng.normal(0, 0.5)
+        for unit in rng.permutation(2 * each)[:each]:
+            rating = float(np.clip(np.round(means[unit] + mild + rng.normal(0, 0.8)), 0, 4))
+            rows.append((f"W{person:02d}", "Q0", "i", f"U{unit}", rating))
+    return pd.DataFrame(rows, columns=["worker", "topic", "intent", "iunit", "rating"])
+
+
+def answers_on_lateness(rng: np.random.Generator, each: int, people: int = 20) -> pd.DataFrame:
+    """Draw table lateness: nuggets that all see, each as late as a lot says; L = .5, p0 of people .8 (sd .7 in log odds)."""
+    rows = []
+    for person in range(people):
+        p0 = expit(logit(0.8) + rng.normal(0, 0.7))
+        for nugget, late in enumerate(rng.integers(0, 5, each).tolist()):
+            rows.append((f"W{person:02d}", "Q0", f"N{nugget}", late, bool(rng.random() < p0 * 0.5**late)))
+    return pd.DataFrame(rows, columns=["worker", "topic", "nugget", "visits_late", "useful"])
+
+
+def answers_table(studies: int) -> None:
+    """Print from how many common answers one or two more names for one of 20 people are found."""
+    print(
+        "\n| answers of 20 people, each | nobody copies | one more name | two more names |\n|---|---|---|---|"
+    )
+    for name, draw in ANSWERS.items():
+        for each in (15, 20, 30):
+            said = [0, 0, 0]
+            for number in range(studies):
+                frame = draw(np.random.default_rng([number, each, 10]), each)
+                own = frame[frame["worker"] == "W19"]
+                for copies in range(3):
+                    rows = pd.concat([frame, *(own.assign(worker=f"Z{place}") for place in range(copies))])
+                    found = find_same_answers({name: rows.reset_index(drop=True)})
+                    said[copies] += (
+                        any("W19" in group for each in found for group in each.groups)
+                        if copies
+                        else bool(found)
+                    )
+            shares = " | ".join(f"{share / studies:.2f}" for share in said)
+            print(f"| {name}, {each} | {shares} |", flush=True)
+
+
+ANSWERS: dict[str, Callable[[np.random.Generator, int], pd.DataFrame]] = {
+    "preferences": lambda rng, each: Crowd(people=20, each=each).study(rng),
+    "intent_votes": ballots,
+    "importance": ratings,
+    "lateness": answers_on_lateness,
+}
 
 
 def with_copies(tables: Mapping[str, pd.DataFrame], times: int) -> dict[str, pd.DataFrame]:
@@ -260,6 +327,7 @@ def copies_table(studies: int) -> None:
 if __name__ == "__main__":
     TABLES_MADE = {
         "copies": copies_table,
+        "answers": answers_table,
         "times": times_table,
         "stopping": stopping_table,
         "kinds": kinds_table,

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from calibration.agree.judged_task import JudgedTask, testable
+from calibration.agree.judged_task import JudgedTask, testable, wide_tastes
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
 from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedComparisons, NamedWhen
 from calibration.inference.choice import ChoiceModel, maximise, separated_columns
@@ -119,6 +119,8 @@ def _alike(differences: Floats) -> bool:
 
 
 Row = dict[str, Any]
+NO_P: Row = {"p_t": math.nan, "p_sign_flip": math.nan}
+NO_INTERVAL: Row = {"low": math.nan, "high": math.nan, "minimum_detectable": math.nan}
 COLUMNS = (
     "task",
     "standing",
@@ -234,7 +236,8 @@ def comparison_rows(
 
     Holm's correction is over the family, in each of the three ways by itself; a primary comparison of the study file needs none,
     and others outside the family get none. One without variation between queries has no p and counts in the family all the same:
-    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`). Two measures that
+    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`); where tastes
+    differ widely (`wide_tastes`), majorities have no interval and no p either. Two measures that
     put the systems of every pair in the same order have no numbers: they agree with people alike, whatever people prefer.
 
     Parameters
@@ -264,7 +267,9 @@ def comparison_rows(
     is_tested, rows = testable(task.votes), list[Row]()
     for by, (ties, numbers) in ways.items():
         if not is_tested:
-            numbers = [row | {"p_t": math.nan, "p_sign_flip": math.nan} for row in numbers]  # noqa: PLW2901 - without p
+            numbers = [row | NO_P for row in numbers]  # noqa: PLW2901 - without p
+        if by is ComparisonBasis.MAJORITY and any(wide_tastes(task.votes, differences)):
+            numbers = [row | NO_P | NO_INTERVAL for row in numbers]  # noqa: PLW2901 - refused
         adjusted = _adjusted(made, np.array([row["p_t"] for row in numbers]))
         rows += [
             {

@@ -367,7 +367,7 @@ def _error_of_side(side: SideAdjustment) -> float:
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:
     """Yield a warning of tastes so different that few votes decide a majority.
 
-    The p of the agreement is then too small.
+    Comparisons by majority have no interval and no p then: equal measures would be told apart too often.
 
     Parameters
     ----------
@@ -382,8 +382,8 @@ def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iter
         yield warning(
             "tastes_differ",
             "People's tastes differ widely: the effect of a standard difference of scores on a person's mean vote (1 for, -1 against)"
-            f" has a standard deviation of {spread:.2f} over people. The p of comparisons by majority is then too small:"
-            " use those by weighted and by votes, which allow for it, and let more people judge.",
+            f" has a standard deviation of {spread:.2f} over people. Comparisons by majority have no interval and no p: they would"
+            " distinguish equal measures too often. Use those by weighted and by votes (comparisons.csv), which allow for it, and let more people judge.",
         )
 
 

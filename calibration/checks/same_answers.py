@@ -2,26 +2,29 @@
 
 They may be one person with several accounts.
 
-Two workers may agree because an item is easy, because both have the same habit, or because they share a taste. So each couple of workers
-with enough items in common is held against all three. Of item i, with m_ic answers c among m_i, two of the *others* (neither u nor v)
-agree with probability
+Two workers may agree because an item is easy, because both have the same habit, or because they share a taste. So each answer that two
+workers share counts by how rare it is. Worker v, who answers like the others, would give the answer of u on item i with probability
 
-    p_i = (sum_c m_ic (m_ic - 1) without u and v + K p) / ((m_i - 2) (m_i - 3) + K)
+    q ~ (n + K g) f
 
-where p is the share over all items. By habit, two people whose shares of answers are q_u and q_v agree with sum_c q_uc q_vc. The larger of
-the two, averaged over the items that both answered, is a. A share c of answers that are alike whatever the item makes it
-c + (1 - c) a: taste makes c larger than 0 for many couples, copies make it 1 for few. So c is found for all couples
-at once (a discrete mixture of binomials, EM, Laird 1978), and a couple is reported that agrees more often than the highest c of the couples
-below `COPIES` allows. The upper tail of a sum of unequal chances is at most that of a binomial with their mean (Hoeffding 1956), so
+up to a factor that makes the options sum to 1: n of the answers on the item, without that of v, are this one; g is its share on
+items of this kind (as of the same two systems in all topics), K its weight, at its highest likelihood (Dirichlet's law of items, Minka
+2000); f says how much more often v chooses what stands there, as the left side, than the items alone explain. Of both directions the mean
+counts. A share c of answers that are alike whatever the item makes it
 
-    P = P(X >= k),  X ~ Binomial(n, c + (1 - c) a),
+    P(alike) = c + (1 - c) q,    for c < 0: (1 + c) q
 
-and a couple is reported where P times the number of couples is below `REJECTED` (Bonferroni) and at least half of the answers are alike beyond chance.
+Of people with tastes of their own c has a Laplace law around 0, cut off at `TASTE`, whose width is that of all couples of the study
+(highest likelihood, beside a share of copies); of copies it is one of `COPIES`. The likelihood of a couple's answers under the law of tastes,
+divided by that under the law of copies, is at or below p in a share of at most p of the couples that are not copies (Markov's inequality).
+So it is an upper bound of p, and nearly p where all answers are alike. A couple is reported where it is below `OF_COUPLES` of `REJECTED`
+after Bonferroni's correction over couples and tables, if no c up to `CLOSE` explains its answers better than copies do; so is a chain of two couples, such as one person with three names, under one common c, at the
+rest of the level over all such chains, if each of both gives half of what is needed.
 
 Times and dwells are real numbers: two rows with the same one are alike, as answers are.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -30,12 +33,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import betainc
+from scipy.special import gammaln, logsumexp
 
 from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p
-from calibration.tables.preferences import FOLLOWING, counted_tables, knows_workers, resolved_sides
-from metrics.arrays import Floats, Ints
+from calibration.tables.preferences import FOLLOWING, VOTES, counted_tables, knows_workers, resolved_sides
+from metrics.arrays import Bools, Floats, Ints
 from metrics.errors import join_names, pluralise
 
 SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
@@ -48,27 +51,26 @@ MIN_ANSWERS, MIN_TIMES = 10, 5
 
 Times say more than choices.
 """
-COPIES = 0.7
-"""Largest share of agreement beyond chance that a shared taste explains.
-
-`benchmarks/same_answers.py` set it.
-"""
-MIN_ALIKE_SHARE = 0.5
-"""Smallest share of alike answers beyond chance that is reported.
-
-A smaller share does not suggest one person, however clear it is.
-"""
-PRIOR_COUPLES = 6
-"""Prior weight K of the agreement on all items in each item's chance.
-
-It adds K worker pairs that agree as often as on all items.
-"""
-_SHARES = np.array([-0.6, -0.3, -0.15, *np.arange(0, 0.951, 0.05), 0.98, 1.0])
-_MAX_COUPLES = 20_000
-"""Largest number of couples that estimate tastes; of more, evenly chosen ones."""
-_ROUNDS = 200
-_MIN_MASS = 0.01
-_BLOCK = 256
+TASTE, COPIES = 0.8, (0.85, 0.9, 0.95, 0.99)
+"""Largest share of alike answers beyond chance of a shared taste, and those of copies."""
+CLOSE = 0.7
+"""Share than which no smaller one may explain a couple's answers better than copies do, however rare tastes like that are."""
+OF_COUPLES = 0.8
+"""Part of the level that couples have; groups of three have the rest."""
+_SHARES = np.append(np.arange(-12, 17) / 20, COPIES)
+_IS_COPY = _SHARES > TASTE + 1e-9
+_SPREADS = np.array([0.005, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45])
+_FEWEST = 3
+"""Smallest number of common items of couples that tell how alike tastes are."""
+_LIKELY = 3.0
+"""Log-likelihood ratio from which workers are not counted in what others would answer in their group's place."""
+_KIND_WEIGHT = 4.0
+"""Weight of all answers in the chances of a kind of items."""
+_ITEM_WEIGHTS = 2.0 ** np.arange(-2, 8)
+_MAX_COUPLES, _MAX_FOR_TASTES = 20_000, 4_000
+"""Largest numbers of couples that may be named, and that estimate tastes, evenly chosen."""
+_ROUNDS = 40
+_BLOCK, _MAX_LIKELY, _MAX_GROUPS = 256, 500, 20
 _SHOWN_WORKERS, _SHOWN_GROUPS = 6, 3
 
 
@@ -82,8 +84,10 @@ class CodedAnswers:
         Their names.
     worker, item, answer : (n,) ndarray of int
         Who, about what, and which; a worker has one answer an item.
-    habits : (workers, options) ndarray of float or None
-        How often each chose each option as it stood on the screen; None where nothing can be chosen by habit, as of times.
+    kind : (items,) ndarray of int
+        Kind of each item: items of a kind are alike.
+    habit : (n, options) ndarray of int or None
+        What each answer is on the screen; None where nothing can be chosen by habit, as of times.
     fewest : int
         Items that two workers must share.
     """
@@ -92,7 +96,8 @@ class CodedAnswers:
     worker: Ints
     item: Ints
     answer: Ints
-    habits: Floats | None
+    kind: Ints
+    habit: Ints | None
     fewest: int
 
 
@@ -280,10 +285,8 @@ def _in_one_table(table: str, answers: CodedAnswers, tests: int) -> SameAnswers 
     couples = _couples(answers)
     if couples is None or len(answers.workers) < 3:
         return None
-    p_values = couples.p_values() * len(couples.shared) * tests
-    is_same = (p_values < REJECTED) & (
-        couples.alike >= _alike(MIN_ALIKE_SHARE, couples.chance) * couples.shared
-    )
+    p_values = couples.p_values(tests)
+    is_same = p_values < REJECTED
     if not is_same.any():
         return None
     links = np.column_stack([couples.first[is_same], couples.second[is_same]])
@@ -291,7 +294,7 @@ def _in_one_table(table: str, answers: CodedAnswers, tests: int) -> SameAnswers 
     names = np.asarray(answers.workers, dtype=object)
     size = np.bincount(label)
     groups = (tuple(sorted(map(str, names[label == group]))) for group in np.flatnonzero(size > 1))
-    best = int(np.lexsort((-couples.alike, p_values, ~is_same))[0])
+    best = int(np.lexsort((-couples.alike, p_values))[0])
     return SameAnswers(
         table=table,
         groups=tuple(sorted(groups)),
@@ -308,133 +311,257 @@ def _components(links: Ints, number: int) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Couples:
-    """Couples of workers who share enough items.
+    """Couples of workers who share enough items, those that may be one person.
 
     Attributes
     ----------
     first, second : (c,) ndarray of int
         The workers.
-    shared, alike : (c,) ndarray of float
+    shared, alike : (c,) ndarray of int
         Items that both answered, and those on which they answered alike.
-    chance : (c,) ndarray of float
-        The share that would be alike by items and habits.
+    logliks : (c, shares) ndarray of float
+        Log-likelihood of what is alike under each of `_SHARES`.
+    law : (shares,) ndarray of float
+        Law of the shares of people who are not one, and of copies: each sums to 1.
+    number, threes : int
+        All couples that share enough items, and all chains of two of them.
     """
 
     first: Ints
     second: Ints
-    shared: Floats
-    alike: Floats
-    chance: Floats
+    shared: Ints
+    alike: Ints
+    logliks: Floats
+    law: Floats
+    number: int
+    threes: int
 
-    def p_values(self) -> Floats:
-        """Return p of each couple's alike answers, under the highest shared taste.
-
-        The highest shared taste is the largest share of alike answers that tastes explain here.
-        """
-        chance = _alike(self._highest_taste(), self.chance)
-        some = np.maximum(self.alike, 1)
-        return np.where(self.alike > 0, betainc(some, self.shared - some + 1, chance), 1.0)  # P(X >= k)
-
-    def _highest_taste(self) -> float:
-        some = np.unique(np.linspace(0, len(self.shared) - 1, _MAX_COUPLES).astype(np.intp))
-        shared, alike, chance = (array[some, None] for array in (self.shared, self.alike, self.chance))
-        at_each = np.clip(_alike(_SHARES, chance), 1e-9, 1 - 1e-9)
-        loglik = alike * np.log(at_each) + (shared - alike) * np.log1p(-at_each)
-        likelihood = np.exp(loglik - loglik.max(axis=1, keepdims=True))
-        mass = np.full(len(_SHARES), 1 / len(_SHARES))
-        for _ in range(_ROUNDS):
-            mass *= (1 / (likelihood @ mass)) @ likelihood / len(likelihood)
-        of_tastes = np.where(_SHARES <= COPIES + 1e-9, mass, 0)
-        if not of_tastes.sum():
-            return 0.0
-        above = np.cumsum(of_tastes[::-1])[::-1] / of_tastes.sum()
-        return float(max(0.0, _SHARES[above >= _MIN_MASS].max()))
+    def p_values(self, tests: int) -> Floats:
+        """Return an upper bound of each couple's p, corrected for all couples, or all groups of three, and ``tests`` tables."""
+        ratio = _log_ratio(self.logliks, self.law)
+        is_close = self.logliks[:, _IS_COPY].max(axis=1) > self.logliks[:, _SHARES < CLOSE + 1e-9].max(axis=1)
+        ratio = np.where(is_close, ratio, -np.inf)
+        log_p = np.log(self.number * tests / OF_COUPLES) - ratio
+        of_three = np.log(max(self.threes, 1) * tests / (1 - OF_COUPLES))
+        likely = np.flatnonzero(ratio > (of_three - np.log(REJECTED)) / 2)
+        likely = likely[np.argsort(-ratio[likely], kind="stable")][:_MAX_LIKELY]
+        ends = np.column_stack([self.first[likely], self.second[likely]])
+        one, other = np.nonzero(
+            np.triu((ends[:, None, :, None] == ends[None, :, None, :]).any(axis=(2, 3)), 1)
+        )
+        chains = likely[np.column_stack([one, other])]
+        log_p_three = of_three - _log_ratio(self.logliks[chains].sum(axis=1), self.law)
+        for column in chains.T:
+            np.minimum.at(log_p, column, log_p_three)
+        return np.asarray(np.exp(np.minimum(log_p, 0.0)))
 
 
-def _alike(share: "float | Floats", chance: Floats) -> Floats:
-    """Return the couples' shares of alike answers beyond chance; negative is less.
+def _log_ratio(logliks: Floats, law: Floats) -> Floats:
+    """Return the log-likelihood of copies less that of other people."""
+    with np.errstate(divide="ignore"):
+        copies, others = (
+            logsumexp(logliks[..., kind] + np.log(law[kind]), axis=-1) for kind in (_IS_COPY, ~_IS_COPY)
+        )
+    return np.asarray(copies - others)
 
-    The share does not depend on the item.
+
+def _law(logliks: Floats) -> Floats:
+    """Return the likeliest law of shares: Laplace's of tastes, and an even one of copies, whose number is estimated with it."""
+    highest = logliks.max(axis=1, keepdims=True)
+    likelihood = np.maximum(np.exp(logliks - highest), 1e-300)
+    tastes = np.where(_IS_COPY, 0.0, np.exp(-np.abs(_SHARES) / _SPREADS[:, None]))
+    copies = _IS_COPY / _IS_COPY.sum()
+    tastes /= tastes.sum(axis=1, keepdims=True)
+    others, same = likelihood @ tastes.T, (likelihood @ copies)[:, None]
+    part = np.full(len(_SPREADS), 0.01)
+    for _ in range(_ROUNDS):
+        part = np.clip((part * same / (part * same + (1 - part) * others)).mean(axis=0), 1e-9, 0.5)
+    total = np.log(part * same + (1 - part) * others).sum(axis=0)
+    return np.asarray(tastes[int(total.argmax())] + copies)
+
+
+class _Chances:
+    """Chances that a worker answers an item as another did, by what this one and all others answered.
+
+    Answers of the workers ``out`` are not counted, but for those of the other worker of a couple.
     """
-    return np.asarray(np.where(np.asarray(share) < 0, chance * (1 + share), share + (1 - share) * chance))
+
+    def __init__(self, answers: CodedAnswers, out: Ints | tuple[()] = ()) -> None:
+        self._of, worker, item, answer = answers, answers.worker, answers.item, answers.answer
+        options = np.int64(answer.max()) + 1
+        place, self._option = np.unique(item * options + answer, return_index=True, return_inverse=True)[1:]
+        counted = 1.0 - np.isin(worker, out)
+        self._counted, self._alike, self._asked = (
+            counted,
+            np.bincount(self._option, counted),
+            np.bincount(item, counted),
+        )
+        kind = answers.kind[item]
+        of_kind, whole = (
+            np.unique(kind * options + answer, return_inverse=True)[1],
+            np.bincount(answer, counted),
+        )
+        prior = (
+            np.bincount(of_kind, counted)[of_kind] + _KIND_WEIGHT * (whole[answer] + 1) / (whole + 1).sum()
+        )
+        self._prior = prior / (np.bincount(kind, counted)[kind] + _KIND_WEIGHT)
+        self._weight = max(_ITEM_WEIGHTS, key=lambda weight: self._fit_of_items(self._prior[place], weight))
+        shape = (len(answers.workers), len(self._asked))
+        self._row = csr_array((np.arange(len(worker)) + 1, (worker, item)), shape=shape)
+        self._chosen = csr_array((np.ones(len(worker)), (worker, self._option)), shape=(shape[0], len(place)))
+        if answers.habit is not None:
+            self._base, self._habit = self._by_habit(answers.habit, int(options))
+
+    def _fit_of_items(self, prior: Floats, weight: float) -> float:
+        """Return the log-likelihood of a weight of the kinds in the items' chances (Dirichlet's law, Minka 2000)."""
+        items = gammaln(weight) - gammaln(self._asked + weight)
+        return float(items.sum() + (gammaln(self._alike + weight * prior) - gammaln(weight * prior)).sum())
+
+    def _by_habit(self, habit: Ints, options: int) -> tuple[Floats, Floats]:
+        """Return (items, options) weights of answers, and (n, options) factors of the workers' habits."""
+        of, rows = self._of, np.arange(len(self._counted))
+        counts, kinds = np.zeros((len(self._asked), options)), np.zeros((int(of.kind.max()) + 1, options))
+        np.add.at(counts, (of.item, of.answer), self._counted)
+        np.add.at(kinds, (of.kind[of.item], of.answer), self._counted)
+        whole = kinds.sum(axis=0) + 1
+        kinds = (kinds + _KIND_WEIGHT * whole / whole.sum()) / (
+            kinds.sum(axis=1, keepdims=True) + _KIND_WEIGHT
+        )
+        base = counts + self._weight * kinds[of.kind]
+        chance = base[of.item]
+        chance[rows, of.answer] -= self._counted
+        given, expected = np.ones((2, len(of.workers), int(habit.max()) + 1))
+        np.add.at(given, (of.worker, habit[rows, of.answer]), 1.0)
+        np.add.at(expected, (of.worker[:, None], habit), chance / chance.sum(axis=1, keepdims=True))
+        return base, (given / expected)[of.worker[:, None], habit]
+
+    def couples(self) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
+        """Yield the couples that share `_FEWEST` items, block by block: workers, items, and those that are alike."""
+        asked = (self._row > 0).astype(np.float64)
+        for start in range(0, asked.shape[0], _BLOCK):
+            few = slice(start, start + _BLOCK)
+            shared = (asked[few] @ asked.T).toarray()
+            first, second = np.nonzero(shared >= _FEWEST)
+            later = second > first + start
+            at = first[later], second[later]
+            alike = (self._chosen[few] @ self._chosen.T).toarray()[at] if later.any() else shared[at]
+            yield at[0] + start, at[1], shared[at].astype(np.intp), alike.astype(np.intp)
+
+    def logliks(self, first: Ints, second: Ints) -> Floats:
+        """Return the (c, shares) log-likelihoods of what is alike and what is not."""
+        asked = (self._row > 0).astype(np.intp)
+        one = self._row[first].multiply(asked[second]).tocoo()
+        other = asked[first].multiply(self._row[second]).tocoo()
+        mine, others, couple = one.data - 1, other.data - 1, one.coords[0]
+        is_alike = self._option[mine] == self._option[others]
+        chance = (self._chance(mine, others, is_alike) + self._chance(others, mine, is_alike)) / 2
+        chance = np.clip(chance, 1e-9, 1 - 1e-9)
+        differ = np.bincount(couple, np.where(is_alike, 0.0, np.log1p(-chance)), len(first))
+        number = np.bincount(couple[~is_alike], minlength=len(first))
+        found = np.empty((len(first), len(_SHARES)))
+        for place, share in enumerate(_SHARES):
+            if share < 0:
+                each = np.log(np.where(is_alike, chance * (1 + share), 1 - chance * (1 + share)))
+                found[:, place] = np.bincount(couple, each, len(first))
+            else:
+                alike = np.log(share + (1 - share) * chance[is_alike])
+                found[:, place] = (
+                    np.bincount(couple[is_alike], alike, len(first)) + differ + number * np.log1p(-share)
+                )
+        return found
+
+    def _chance(self, of: Ints, like: Ints, is_alike: Bools) -> Floats:
+        """Return how likely the worker of each row ``of`` gives the answer of row ``like``."""
+        more, less = 1 - self._counted[like], self._counted[of]
+        if self._of.habit is None:
+            alike = (
+                self._alike[self._option[like]] + self._weight * self._prior[like] + more - less * is_alike
+            )
+            return np.asarray(alike / (self._asked[self._of.item[of]] + self._weight + more - less))
+        rows = np.arange(len(of))
+        weight = self._base[self._of.item[of]]
+        weight[rows, self._of.answer[of]] -= less
+        weight[rows, self._of.answer[like]] += more
+        weight *= self._habit[of]
+        return np.asarray(weight[rows, self._of.answer[like]] / weight.sum(axis=1))
 
 
 def _couples(answers: CodedAnswers) -> Couples | None:
-    """Count the items that each couple of workers shares, in blocks, or return None.
-
-    The result is None where no couple shares enough.
-    """
-    workers, items = len(answers.workers), int(answers.item.max()) + 1
-    one = np.ones(len(answers.worker))
-    of_item = np.bincount(answers.item, minlength=items)
-    option = pd.factorize(answers.item * (np.int64(answers.answer.max()) + 1) + answers.answer)[0]
-    same = np.bincount(option)[option]
-    pairs = np.bincount(answers.item, same - 1.0, items)  # ordered couples of the item that agree
-    everywhere = (pairs.sum() + 1) / ((of_item * (of_item - 1.0)).sum() + 2)
-    weight = (of_item - 2.0) * (of_item - 3.0) + PRIOR_COUPLES
-    base = (pairs + PRIOR_COUPLES * everywhere) / weight
-    shape = (workers, items)
-    asked = csr_array((one, (answers.worker, answers.item)), shape=shape)
-    by_item = csr_array((base[answers.item], (answers.worker, answers.item)), shape=shape)
-    own = csr_array((2 * (same - 1) / weight[answers.item], (answers.worker, answers.item)), shape=shape)
-    chosen = csr_array((one, (answers.worker, option)), shape=(workers, int(option.max()) + 1))
-    returned = csr_array((2 / weight[answers.item], (answers.worker, option)), shape=chosen.shape)
-    blocks = []
-    for start in range(0, workers, _BLOCK):
-        few = slice(start, start + _BLOCK)
-        shared = (asked[few] @ asked.T).toarray()
-        first, second = np.nonzero(shared >= answers.fewest)
-        later = second > first + start
-        at = first[later], second[later]
-        if not len(at[0]):
-            continue
-        alike = (chosen[few] @ chosen.T).toarray()[at]
-        expected = (by_item[few] @ asked.T - own[few] @ asked.T - asked[few] @ own.T).toarray()[at]
-        expected += (returned[few] @ chosen.T).toarray()[at]
-        blocks.append((at[0] + start, at[1], shared[at], alike, expected))
-    if not blocks:
+    """Return the couples that may be one person, or None where none share enough."""
+    chances = _Chances(answers)
+    first, second, shared, alike = map(np.concatenate, zip(*chances.couples(), strict=True))
+    enough = np.flatnonzero(shared >= answers.fewest)
+    if not len(enough):
         return None
-    first, second, shared, alike, expected = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    chance = np.clip(expected / shared, 1e-6, 1)
-    if answers.habits is not None:
-        chance = np.maximum(
-            chance, np.einsum("co,co->c", answers.habits[first], answers.habits[second], optimize=True)
-        )
-    return Couples(first=first, second=second, shared=shared, alike=alike, chance=chance)
+    beyond = (alike / shared - alike.sum() / shared.sum()) * np.sqrt(shared)
+    likely = enough[2 * alike[enough] >= shared[enough]]
+    most = likely[np.argsort(-beyond[likely], kind="stable")[:_MAX_COUPLES]]
+    if not len(most):
+        return None
+    evenly = np.linspace(0, len(first) - 1, min(len(first), _MAX_FOR_TASTES)).astype(np.intp)
+    law = _law(chances.logliks(first[evenly], second[evenly]))
+    degree = np.bincount(np.concatenate([first[enough], second[enough]]))
+    first, second = first[most], second[most]
+    logliks = chances.logliks(first, second)
+    ratio = _log_ratio(logliks, law)
+    label = _components(np.column_stack([first, second])[ratio > _LIKELY], len(answers.workers))
+    size = np.bincount(label)
+    for group in np.flatnonzero((size > 2) & (size <= len(label) / 2))[:_MAX_GROUPS]:
+        inside = np.flatnonzero((label[first] == group) & (label[second] == group))
+        apart = _Chances(answers, np.flatnonzero(label == group))
+        logliks[inside] = apart.logliks(first[inside], second[inside])
+    return Couples(
+        first=first,
+        second=second,
+        shared=shared[most],
+        alike=alike[most],
+        logliks=logliks,
+        law=law,
+        number=len(enough),
+        threes=int((degree * (degree - 1) // 2).sum()),
+    )
 
 
 def _answers(
     worker: "pd.Series[str]",
     item: Iterable["pd.Series"],
     answer: "pd.Series",
-    habit: "pd.Series | None",
-    fewest: int,
+    *,
+    kind: Iterable["pd.Series"] = (),
+    is_swapped: "pd.Series | None" = None,
+    is_time: bool = False,
 ) -> CodedAnswers | None:
-    """Return coded answers, the first of each worker and item."""
-    frame = pd.DataFrame(
+    """Return coded answers, the first of each worker and item.
+
+    ``kind``: what items have in common; ``is_swapped``: whether answers 0 and 1 stood in the place of each other on the screen.
+    """
+    rows = pd.DataFrame(
         {
             "worker": pd.factorize(worker.astype("str"))[0],
             "item": _codes(item),
-            "answer": pd.factorize(answer)[0],
-            "habit": 0 if habit is None else pd.factorize(habit)[0],
+            "answer": pd.factorize(answer)[0] if is_time else answer.to_numpy(),
+            "kind": _codes(kind) if kind else 0,
+            "is_swapped": False if is_swapped is None else is_swapped.to_numpy(),
         }
-    )
-    workers = pd.Index(pd.unique(worker.astype("str")))
-    frame = frame.drop_duplicates(["worker", "item"])
-    if frame.empty:
+    ).drop_duplicates(["worker", "item"])
+    if rows.empty:
         return None
-    counts = None
-    if habit is not None:
-        counts = np.zeros((len(workers), int(frame["habit"].max()) + 1))
-        np.add.at(counts, (frame["worker"], frame["habit"]), 1.0)
-        counts /= counts.sum(axis=1, keepdims=True)
+    habit = None
+    if not is_time:
+        habit = np.tile(np.arange(rows["answer"].max() + 1), (len(rows), 1))
+        swapped = rows["is_swapped"].to_numpy()
+        habit[swapped, :2] = habit[swapped, 1::-1]
+    number, place = np.unique(rows["item"], return_inverse=True)
+    of_item = np.zeros(len(number), dtype=np.intp)
+    of_item[place] = rows["kind"]
     return CodedAnswers(
-        workers=workers,
-        worker=frame["worker"].to_numpy(),
-        item=pd.factorize(frame["item"])[0],
-        answer=frame["answer"].to_numpy(),
-        habits=counts,
-        fewest=fewest,
+        workers=pd.Index(pd.unique(worker.astype("str"))),
+        worker=rows["worker"].to_numpy(),
+        item=place,
+        answer=rows["answer"].to_numpy(),
+        kind=of_item,
+        habit=habit,
+        fewest=MIN_TIMES if is_time else MIN_ANSWERS,
     )
 
 
@@ -458,7 +585,11 @@ def _preferences(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         return None
     sides = resolved_sides(rows)
     item = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
-    return _answers(rows["worker"], item, sides["vote"], rows["choice"], MIN_ANSWERS)
+    vote = pd.Series(
+        pd.Categorical(sides["vote"], categories=list(VOTES)).codes.astype(np.intp), index=rows.index
+    )
+    kind = [rows["task"], sides["system_a"], sides["system_b"]]
+    return _answers(rows["worker"], item, vote, kind=kind, is_swapped=sides["is_swapped"])
 
 
 def _intent_votes(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -472,20 +603,21 @@ def _intent_votes(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         on=["worker", "topic", "intent"],
         how="left",
     )
-    is_ticked = rows["is_ticked"].fillna(0)
-    return _answers(rows["worker"], [rows["topic"], rows["intent"]], is_ticked, is_ticked, MIN_ANSWERS)
+    is_ticked = rows["is_ticked"].fillna(0).astype(np.intp)
+    return _answers(rows["worker"], [rows["topic"], rows["intent"]], is_ticked)
 
 
 def _lateness(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["lateness"]
     item = [rows["topic"], rows["nugget"], rows["visits_late"]]
-    return _answers(rows["worker"], item, rows["useful"], rows["useful"], MIN_ANSWERS)
+    return _answers(rows["worker"], item, rows["useful"].astype(np.intp), kind=item[2:])
 
 
 def _importance(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["importance"]
     item = [rows["topic"], rows["intent"], rows["iunit"]]
-    return _answers(rows["worker"], item, rows["rating"], rows["rating"], MIN_ANSWERS)
+    rating = pd.Series(pd.factorize(rows["rating"])[0], index=rows.index)
+    return _answers(rows["worker"], item, rating)
 
 
 def _reads(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -494,7 +626,7 @@ def _reads(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     shown = ["topic", "system", "kind", "item"]
     again = rows.groupby(["worker", *shown], dropna=False, observed=True).cumcount()
     dwell = rows["dwell_seconds"].round(3)
-    return _answers(rows["worker"], [*(rows[name] for name in shown), again], dwell, None, MIN_TIMES)
+    return _answers(rows["worker"], [*(rows[name] for name in shown), again], dwell, is_time=True)
 
 
 def _stops(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -502,9 +634,7 @@ def _stops(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
     rows = tables["stops"]
     rows = rows[~rows["reached_end"].astype(bool) & (rows["chars_read"] > 0)]
     again = rows.groupby(["worker", "topic", "system"], dropna=False, observed=True).cumcount()
-    return _answers(
-        rows["worker"], [rows["topic"], rows["system"], again], rows["chars_read"], None, MIN_TIMES
-    )
+    return _answers(rows["worker"], [rows["topic"], rows["system"], again], rows["chars_read"], is_time=True)
 
 
 def _visits(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
@@ -516,7 +646,7 @@ def _visits(tables: Mapping[str, pd.DataFrame]) -> CodedAnswers | None:
         for times in (rows["start"] - began, rows["end"] - rows["start"])
     )
     times = pd.Series(_codes([after, long]), index=rows.index)
-    return _answers(rows["worker"], [rows["topic"], rows["visit"]], times, None, MIN_TIMES)
+    return _answers(rows["worker"], [rows["topic"], rows["visit"]], times, is_time=True)
 
 
 READERS: Mapping[str, Callable[[Mapping[str, pd.DataFrame]], CodedAnswers | None]] = MappingProxyType(

@@ -278,7 +278,12 @@ class _TaskText:
         if self.reference is None:
             below = int((rows["p_holm"] < 0.05).sum())
             are = pluralise(len(rows), "comparison")
-            yield f"{are} of two measures in comparisons.csv; {below} with p (Holm) below .05."
+            said = (
+                f"{below} with p (Holm) below .05"
+                if rows["p_holm"].notna().any()
+                else "none by majority has a p"
+            )
+            yield f"{are} of two measures in comparisons.csv; {said}."
         elif (corrected := int(rows["p_holm"].notna().sum())) > 1:
             yield f"p (Holm): over {pluralise(corrected, 'comparison')}."
         yield from self._other_ways()

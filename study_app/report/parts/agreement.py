@@ -81,6 +81,8 @@ def answer(result: TaskResult) -> str:
 def _compared(rows: list[Row]) -> str:
     """Return the result of the primary named comparison, or how many differ."""
     first = rows[0]
+    if all(np.isnan(row["p_t"]) for row in rows):
+        return f"whether that is more or less often than {first['against']} is not tested"
     if len(rows) > 1 and first["standing"] != "primary":
         differing = sum(row["p_holm"] < SIGNIFICANT for row in rows)
         return f"{differing} of {len(rows)} comparisons that were named show a difference"

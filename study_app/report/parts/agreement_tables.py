@@ -130,7 +130,7 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
             "By majorities, paired by query: t test over queries and people, and exchange of the two measures within queries (not"
             " corrected; only where nobody judged several queries). Holm’s correction is over the family of comparisons. Detectable:"
             " the smallest true difference that such a study finds in four of five cases. A dash: no variation, too few people or"
-            " queries, or not in the family. By all votes, and by a model of them: comparisons.csv."
+            " queries, tastes that differ widely, or not in the family. By all votes, and by a model of them: comparisons.csv."
         )
     ]
     if (result.comparisons["named"] == "analysis").any():

@@ -1,8 +1,10 @@
 """The same people judge several queries: queries and people are both samples, in every interval and test."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import prefcal
 from calibration.agree.judged_task import judged_tasks, wide_tastes
 from metrics.agreement.agreement import agreement
 from metrics.agreement.crossed_errors import crossing
@@ -167,3 +169,47 @@ def test_tastes_that_differ_widely_are_said():
     assert [warned(seed, workers=14, taste=1.8) for seed in range(3)] == [["tastes_differ"]] * 3
     assert [warned(seed, workers=14, taste=0.5) for seed in range(3)] == [[]] * 3
     assert warned(1, taste=1.8, own_people=True) == []
+
+
+@pytest.mark.parametrize(("taste", "refused"), [(1.8, True), (0.0, False)])
+def test_majorities_have_no_p_where_tastes_differ_widely(taste, refused):
+    """Nor an interval; comparisons by weighted votes and by their model keep both, and the sentence names the cause."""
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(2, 20, 5))
+    likes = 0.8 + taste * rng.normal(size=(12, 2))
+    rows = [
+        {
+            "worker": f"w{worker}",
+            "task": "t",
+            "topic": f"q{query:02d}",
+            "pair": f"q{query}-{one}{other}",
+            "system_left": f"s{one}",
+            "system_right": f"s{other}",
+            "choice": "left"
+            if rng.logistic() < likes[worker] @ (scores[:, query, one] - scores[:, query, other])
+            else "right",
+        }
+        for worker in range(12)
+        for query in range(20)
+        for one, other in ((0, 1), (2, 1), (2, 3), (4, 3), (4, 0))
+    ]
+    measures = pd.DataFrame(
+        [
+            (f"s{system}", f"q{query:02d}", name, scores[number, query, system])
+            for number, name in enumerate(("first", "second"))
+            for query in range(20)
+            for system in range(5)
+        ],
+        columns=["run", "topic", "metric", "value"],
+    )
+    agreed = prefcal.agree({"preferences": table("preferences", rows)}, scores=measures)
+    by = agreed.comparisons.set_index("by")
+    numbers = ["low", "high", "minimum_detectable", "p_t", "p_holm"]
+
+    assert by.loc["majority", numbers].isna().tolist() == [refused] * len(numbers)
+    assert by.loc[["weighted", "votes"], numbers].notna().all(axis=None)
+    assert not by["difference"].isna().any()
+    assert (
+        any("Comparisons by majority have no interval and no p" in line for line in agreed.warnings)
+        is refused
+    )

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import prefcal
-from benchmarks.same_answers import Crowd, with_copies
+from benchmarks import fresh_people
+from benchmarks.same_answers import ANSWERS, Crowd, with_copies
 from calibration.checks.same_answers import find_same_answers, one_cluster
 from calibration.fit.families import FitOptions
 from calibration.rank.ranking import rank_systems
@@ -209,3 +210,49 @@ def test_ballots_and_answers_about_lateness_are_compared_too():
         "intent_votes": (("W11", "W12", "W13"),),
         "lateness": (("W11", "W12", "W13"),),
     }
+
+
+@pytest.mark.parametrize(
+    ("table", "each", "names"),
+    [("preferences", 15, 1), ("importance", 15, 1), ("lateness", 20, 1), ("intent_votes", 30, 2)],
+)
+def test_few_answers_in_common_are_enough_where_they_are_rare(table, each, names):
+    """Of 20 people; a count of equal answers needs twice as many. Without copies nobody is named."""
+    for seed in range(3):
+        frame = ANSWERS[table](np.random.default_rng([seed, 31]), each)
+        own = frame[frame["worker"] == "W19"]
+        twice = pd.concat([frame, *(own.assign(worker=f"Z{number}") for number in range(names))])
+        (found,) = find_same_answers({table: twice.reset_index(drop=True)})
+
+        assert found.groups == (("W19", "Z0", "Z1")[: names + 1],)
+        assert not find_same_answers({table: frame})
+
+
+def test_an_equal_answer_counts_by_how_rare_it_is():
+    """Two people agree on 20 of 20: on answers that all others give, or on ten that nobody else gives."""
+    rows = [
+        (f"W{person:02d}", "Q0", "i", f"U{unit}", 4.0 if person > 1 or unit < 10 else rare)
+        for rare in (4.0, 0.0)
+        for person in range(12)
+        for unit in range(20)
+    ]
+    columns = ["worker", "topic", "intent", "iunit", "rating"]
+    easy, rare = (pd.DataFrame(half, columns=columns) for half in (rows[:240], rows[240:]))
+    (found,) = find_same_answers({"importance": rare})
+
+    assert not find_same_answers({"importance": easy})
+    assert (found.groups, found.alike, found.shared) == ((("W00", "W01"),), 20, 20)
+    assert found.p_value < 0.001
+
+
+@pytest.mark.parametrize("apart", [0.2, 1.6])
+def test_people_with_points_of_their_own_are_no_copies(apart):
+    """They vote by Coombs's model, which no part of the check knows; copies among them are found."""
+
+    def named(seed, **crowd):
+        return (
+            "same_answers" in fresh_people.votes(np.random.default_rng([seed, 5]), apart=apart, **crowd).names
+        )
+
+    assert not any(named(seed) for seed in range(4))
+    assert all(named(seed, copies=2) for seed in range(4))

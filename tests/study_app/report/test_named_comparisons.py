@@ -119,3 +119,13 @@ def test_a_question_of_long_names_stays_short(material):
     assert front(material, [dataclasses.replace(named, comparisons=rows)], []).question == (
         "Which of two measures agrees with people more often?"
     )
+
+
+def test_a_comparison_without_a_p_is_not_called_no_difference(material):
+    """As where tastes differ widely: nothing was tested."""
+    named = with_named(next(task_results(material)), "study_file")
+    refused = {"low": float("nan"), "high": float("nan"), "p_t": float("nan"), "p_holm": float("nan")}
+    result = dataclasses.replace(named, comparisons=named.comparisons.assign(**refused))
+
+    assert answer(result).endswith("; whether that is more or less often than M@1500 is not tested")
+    assert "the difference has" not in front(material, [result], []).points["How sure"]
