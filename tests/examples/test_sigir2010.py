@@ -135,7 +135,7 @@ def test_a_file_that_is_no_qrel_is_named(tmp_path, capsys):
 
     assert SCORES.main([str(tmp_path / "MTurk.qrel"), "-o", str(tmp_path / "scores.csv")]) == 1
     said = capsys.readouterr().err
-    assert "MTurk.qrel:1: 4 fields expected" in said
+    assert "MTurk.qrel:1: expected tabs between the fields" in said
     assert "MTurk.qrel:2: the group is 'first'" in said
     assert not (tmp_path / "scores.csv").exists()
 

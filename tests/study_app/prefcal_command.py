@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -29,6 +30,12 @@ def run_here(monkeypatch, capsys, *arguments):
     with pytest.raises(SystemExit) as exit_:
         main()
     return Ended(exit_.value.code or 0, *capsys.readouterr())
+
+
+def run_in_thread(monkeypatch, capsys, *arguments):
+    """Run the command as `run_here` does, in a thread of its own: a browser of another test may have left its event loop in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(run_here, monkeypatch, capsys, *arguments).result()
 
 
 def run_once(*arguments):

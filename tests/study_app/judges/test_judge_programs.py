@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.study_app.judges.requests_file import PROMPT, read_lines, write_requests
-from tests.study_app.prefcal_command import run_here
+from tests.study_app.prefcal_command import run_in_thread
 
 ANSWERS = Path(__file__).parents[3] / "examples" / "answers" / "study.yaml"
 HEAD = """
@@ -55,7 +55,7 @@ def run(tmp_path, monkeypatch, capsys):
         ids = write_requests(tmp_path / "requests.jsonl", count)
         out = tmp_path / "answers.jsonl"
         arguments = ("judge", "run", tmp_path / "requests.jsonl", "-o", out, "--command", program.command)
-        ended = run_here(monkeypatch, capsys, *arguments, *options)
+        ended = run_in_thread(monkeypatch, capsys, *arguments, *options)
         return ended, read_lines(out), program, ids
 
     return started
@@ -232,7 +232,7 @@ def test_an_answer_that_nobody_can_read_is_kept_with_its_text_and_counted(run):
 def test_what_cannot_be_run_is_said_in_a_line(tmp_path, monkeypatch, capsys, options, code, said):
     """Before anything is asked."""
     write_requests(tmp_path / "requests.jsonl", 2)
-    ended = run_here(
+    ended = run_in_thread(
         monkeypatch, capsys, "judge", "run", tmp_path / "requests.jsonl", "-o", tmp_path / "a.jsonl", *options
     )
     assert ended.code == code
@@ -308,12 +308,12 @@ def test_a_run_refuses_answers_to_other_requests(run, tmp_path):
 def test_the_bundled_judge_answers_the_bundled_study(tmp_path, monkeypatch, capsys):
     """The longer side wins most pairs, and its noise is the same each time."""
     requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
-    run_here(monkeypatch, capsys, "judge", "requests", ANSWERS, "-o", requests, "--samples", "10")
+    run_in_thread(monkeypatch, capsys, "judge", "requests", ANSWERS, "-o", requests, "--samples", "10")
     command = f"{shlex.quote(sys.executable)} -m study_app.judges.longer"
-    ended = run_here(
+    ended = run_in_thread(
         monkeypatch, capsys, "judge", "run", requests, "-o", answers, "--command", command, "--jobs", "2"
     )
-    again = run_here(
+    again = run_in_thread(
         monkeypatch, capsys, "judge", "run", requests, "-o", tmp_path / "again.jsonl", "--command", command
     )
     asked = {one["id"]: one["messages"][0]["content"] for one in read_lines(requests)}
@@ -344,7 +344,7 @@ def test_answers_are_not_written_into_the_requests_or_into_another_file(tmp_path
     before = (tmp_path / "requests.jsonl").read_bytes()
     (tmp_path / "notes.txt").write_text("first\nprecious")
     said = [
-        run_here(
+        run_in_thread(
             monkeypatch,
             capsys,
             "judge",

@@ -8,7 +8,7 @@ import pytest
 from study_app.judges import servers
 from tests.study_app.judges.judge_server import completion, serving
 from tests.study_app.judges.requests_file import read_lines, write_requests
-from tests.study_app.prefcal_command import run_apart, run_here
+from tests.study_app.prefcal_command import run_apart, run_in_thread
 
 KEY = "sk-very-SECRET-0815"
 
@@ -33,7 +33,7 @@ def ask(tmp_path, monkeypatch, capsys):
             "--model",
             "toy",
         )
-        ended = run_here(monkeypatch, capsys, *words, *options)
+        ended = run_in_thread(monkeypatch, capsys, *words, *options)
         return ended, read_lines(out) if out.exists() else []
 
     return asked

@@ -82,7 +82,7 @@ def test_five_sentences_and_one_figure_stand_before_everything_else(page):
 
     assert list(said) == ["Answer", "How sure", "Ceiling", "Against it", "Next"]
     assert "7 workers" in said["How sure"].get_text()
-    assert "cannot be told" in said["How sure"].get_text()
+    assert "do not show" in said["How sure"].get_text()
     assert "Another panel of as many people would agree" in said["Ceiling"].get_text()
     assert said["Against it"].get_text().startswith("No comparison was named beforehand")
     assert "prefcal plan difference" in said["Next"].get_text()

@@ -21,7 +21,7 @@ NEEDED = {
 ALLOWED = {
     "study_app/cli/study/new.py",
     *("study_app/report/parts/streams.py", "study_app/report/stream_scores.py"),
-    *(f"study_app/cli/plan/{plan}.py" for plan in ("agreement", "parameters")),
+    *(f"study_app/cli/plan/{plan}.py" for plan in ("agreement", "parameters", "ranking")),
 }
 """Modules that name kinds as `calibration` does, for the measures and plans that there are for them; and help with an example."""
 

@@ -144,7 +144,7 @@ def test_pushes_counted_as_days_leave_only_the_sum_of_two_weights():
     assert set(fit.parameters) == {"push_P_E", "push_S_E"}
     (skipped,) = fit.skipped
     assert skipped.names == ("push_P_0", "push_S_0")
-    assert "only P_0 + S_0 can be told" in skipped.reason
+    assert "only P_0 + S_0 can be estimated" in skipped.reason
 
 
 def test_a_cell_in_which_no_pair_differs_is_skipped_alone():
@@ -184,7 +184,7 @@ def test_without_a_weight_of_gain_nothing_is_told():
     """Everything is relative to it."""
     with pytest.raises(NotIdentifiedError, match="gain"):
         fit_weights_to(changed(drawn(), G_E=lambda x: 0 * x[0]))
-    with pytest.raises(NotIdentifiedError, match="only G_E \\+ P_E can be told"):
+    with pytest.raises(NotIdentifiedError, match="only G_E \\+ P_E can be estimated"):
         fit_weights_to(changed(drawn(), P_E=lambda x: x[0]))
 
 
