@@ -154,7 +154,9 @@ class _TaskText:
         fair = self._worth_naming().sort_values("agreement", kind="stable")
         if named is None and len(fair) == 1:
             named = str(fair.index[0])
-        if named is not None:
+        if len(fair) and (fair["metric_ties"] == fair["pairs"]).all():
+            yield f"No measure tells the two systems of any of {self.pairs} apart."
+        elif named is not None:
             yield f"{named} agrees with the majority in {_share(self.leading.loc[named], of=self.pairs)}."
         elif len(fair):
             low, high = str(fair.index[0]), str(fair.index[-1])

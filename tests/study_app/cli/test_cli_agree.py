@@ -308,6 +308,20 @@ def test_the_answer_names_no_measure_that_says_nothing_or_was_made_for_other_jud
     assert answers[1].startswith("M@1500 agrees with the majority in ")
 
 
+def test_measures_that_tie_everywhere_are_said_to_tell_nothing():
+    """No measure is named for agreeing in 0 % of pairs."""
+    tables = {"preferences": study()["preferences"]}
+    scores = pd.DataFrame(
+        [(system, f"q{n}", "constant", 1.0) for n in range(6) for system in SYSTEMS],
+        columns=["run", "topic", "metric", "value"],
+    )
+    result = prefcal.agree(tables, scores=scores)
+    answer = agreement_text(result)
+
+    assert "No measure tells the two systems of any of" in answer
+    assert "constant agrees with" not in answer
+
+
 def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables, tmp_path):
     """What `prefcal score` wrote is called as what `prefcal agree` computes itself."""
     scores = tmp_path / "scores.csv"
