@@ -170,8 +170,9 @@ def main() -> None:
     engine_arguments(parser)
     options = parser.parse_args()
     print(
-        "condition,R,least judged first,adaptive,judgments saved,covers,half width,right at .95,median stop"
+        "| condition | R | least judged first | adaptive | judgments saved | covers | half width | right at .95 | median stop |"
     )
+    print("|---" * 9 + "|")
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         for name in options.conditions or CONDITIONS:
             print(line(name, options.studies, engine), flush=True)
