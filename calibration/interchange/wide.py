@@ -23,7 +23,7 @@ COMPARED = ("topic", "left", "right")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
-    """What is compared, by key.
+    """Topic and systems that each key compares.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ def read_pairs(source: str | Path | pd.DataFrame) -> Pairs:
     Raises
     ------
     InputError
-        If its columns are not some of topic, left and right with one more, a cell is empty, or a key stands twice.
+        If its columns are not some of topic, left and right with one more, a cell is empty, or a key is duplicate.
     """
     path = "frame of pairs" if isinstance(source, pd.DataFrame) else str(source)
     log, header = FaultLog(path), list[str]()
@@ -75,7 +75,7 @@ def read_pairs(source: str | Path | pd.DataFrame) -> Pairs:
         if not key or not all(values):
             log.add("a cell is empty", line=line, cure="fill it in, or remove the row")
         elif key in compared:
-            log.add(f"{keys[0]} {key!r} stands in an earlier row", line=line, cure="delete one")
+            log.add(f"{keys[0]} {key!r} is in an earlier row too", line=line, cure="delete one")
         compared[key] = values
     log.raise_if_any()
     return Pairs(path=path, column=keys[0], names=names, compared=compared)
@@ -92,7 +92,9 @@ class Layout:
     pairs : Pairs or None
         What keys compare.
     keys : list of str
-        What stands in place of the `STAR`; filled in by `columns`.
+        Replacements of the `STAR` in the header; `columns` fills them in.
+    starred : dict of str to str
+        Entries of ``named`` whose column has a `STAR`; `columns` fills them in.
     """
 
     named: Mapping[str, str]
@@ -148,7 +150,7 @@ class Layout:
     ) -> tuple[pd.DataFrame, CsvColumns, list[str], list[str]]:
         """Return one row a judgment, the lines of these rows, the key of each, and notes.
 
-        Of a wide table, judgments without any cell are left out unless ``keeps_blank``: nobody was shown them.
+        A judgment of a wide table whose cells are all empty is left out, since nobody was shown it, unless ``keeps_blank``.
         """
         keys = self.keys if self.starred else [""]
         number = len(table.lines)

@@ -54,7 +54,7 @@ class AgreementDesign(Design):
         measure, and with more workers a pair its agreement rises a little).
     ties : str
         The convention, a key of `metrics.agreement.agreement.TIES`.
-    judges : People
+    judges : JudgePopulation
         Parameters of the simulated people.
     tell_from : float or None
         Null value of the agreement, which the study is to reject.

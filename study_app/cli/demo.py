@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from metrics.events import EventCollection, UpdateRun
 
 MARK = ".prefcal-demo"
-"""Stands in a folder that a demo made, so that a later one may replace it."""
+"""Name of a file that marks a demo's folder, so that a later demo may replace it."""
 
 SEED = 1
 STREAM_USERS = 2_000

@@ -6,6 +6,7 @@ SQLite's busy handler, which sleeps; the database's own lock holds other process
 run side by side and wait for each other's rows only.
 """
 
+import atexit
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
@@ -64,8 +66,21 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
 
+_OPEN: WeakSet[Engine] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close the databases that a process leaves open.
+
+    SQLite then takes its log, FILE-wal, into the file: who copies the file alone has every answer.
+    """
+    for engine in list(_OPEN):
+        engine.dispose()
+
+
 def open_database(url: str, *, impatient: bool = False) -> Database:
-    """Open a database without connecting to it.
+    """Open a database without connecting to it; the end of the process closes it.
 
     Parameters
     ----------
@@ -92,6 +107,7 @@ def open_database(url: str, *, impatient: bool = False) -> Database:
             f"not a database this installation can open: {shown_address(url)} ({error})",
             cure="write sqlite:///FILE, or install the driver that the address names",
         ) from error
+    _OPEN.add(engine)
     is_sqlite = engine.dialect.name == "sqlite"
     if is_sqlite:
         event.listen(engine, "do_connect", _make_private)

@@ -302,7 +302,7 @@ def test_pairs_that_are_missing_stand_twice_or_are_said_twice_are_faults(put):
     assert faults(path, **given, pairs=pairs)[0].startswith("given.csv:3: id 'e2' is not in ")
     twice = put("id,topic,left,right\ne1,t,x,y\ne1,t,x,y\ne2,t,,y\n", "pairs.csv")
     assert [line.partition(":")[2] for line in faults(path, **given, pairs=twice)] == [
-        "3: id 'e1' stands in an earlier row; delete one",
+        "3: id 'e1' is in an earlier row too; delete one",
         "4: a cell is empty; fill it in, or remove the row",
     ]
     pairs.write_text("id,topic,left,right\ne1,t,x,y\ne2,t,x,y\n")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,6 +20,7 @@ from study_app.cli.serve.command import serve_app
 from study_app.config import Config
 from study_app.store.database import shown_address
 from study_app.store.models import Worker
+from tests.study_app.prefcal_command import run_apart
 from tests.study_app.small_streams import PROMPT, Told, write_stream_study
 
 
@@ -224,3 +226,13 @@ def test_create_app_without_a_study_says_how_to_load_one(tmp_path):
     """Whoever embeds the server gets the same message."""
     with pytest.raises(InputError, match=r"no study is loaded in .*none\.sqlite3; load one"):
         create_app(Config(database=f"sqlite:///{tmp_path / 'none.sqlite3'}"))
+
+
+def test_a_command_that_ends_leaves_every_answer_in_the_file(tmp_path):
+    """SQLite's log is taken in: who copies the file alone, as for a backup, loses nothing."""
+    database = tmp_path / "answers.sqlite3"
+    study = Path(__file__).parents[3] / "examples" / "answers" / "study.yaml"
+    ended = run_apart("simulate", study, "--workers", 2, "--database", f"sqlite:///{database}")
+
+    assert ended.code == 0, ended.err
+    assert [path.name for path in tmp_path.glob("answers.sqlite3*")] == ["answers.sqlite3"]
