@@ -228,6 +228,7 @@ def check(tables: Path, *, output: Output) -> None:
     """
     from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
+    from calibration.tables.people import is_gold
     from calibration.tables.suspicions import in_no_result, suspicions
     from metrics.errors import InputError, pluralise
 
@@ -247,6 +248,9 @@ def check(tables: Path, *, output: Output) -> None:
         click.echo(f"No fault in {pluralise(len(frames), 'table')}; {name}.")
         if len(verdicts):
             click.echo(wrapped(_about_judges(verdicts)))
+        golds = int(is_gold(frames["preferences"]).sum()) if "preferences" in frames else 0
+        if golds:
+            click.echo(wrapped(f"{pluralise(golds, 'judgment')} of gold pairs: in no estimate."))
     for line in lines:
         click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
     if output.is_for_people:
@@ -397,7 +401,7 @@ def read_with_verdicts(
     Returns
     -------
     people : dict of str to DataFrame
-        The tables without the rows of judges that are no people.
+        As `calibration.tables.people.people_tables` returns them.
     verdicts : DataFrame
         As `calibration.judges.verdicts.split_verdicts` returns them.
 
