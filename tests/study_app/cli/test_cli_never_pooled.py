@@ -1,4 +1,4 @@
-"""No command that reads tables counts a judge that is no person among people: what it prints and writes is the same without."""
+"""No command that reads tables counts a judge that is no person, or a gold pair: what it prints and writes is the same without."""
 
 import json
 from pathlib import Path
@@ -72,10 +72,34 @@ def with_judges(tables, seed=7):
     )
 
 
-@pytest.fixture(scope="module", params=["named", "unknown", "copies"])
+def with_gold(tables, seed=7):
+    """Return tables in which each worker answered every fourth pair once more, as a gold pair, and read it slowly."""
+    rng = np.random.default_rng(seed)
+    judged, mixed = tables["preferences"], dict(tables)
+    gold = judged.iloc[::4].assign(
+        judgment=lambda rows: "G" + rows["judgment"],
+        choice=lambda rows: rng.choice(["left", "right", "equally_bad"], len(rows)),
+        gold="left",
+        validation_of=None,
+        decision_seconds=60.0,
+    )
+    mixed["preferences"] = pd.concat([gold[:5], judged, gold[5:]], ignore_index=True)
+    number = {"dwell_seconds": 99.0, "chars_read": 1.0}
+    for name in ("reads", "stops"):
+        frame = tables[name]
+        about = frame.iloc[: len(gold)].assign(judgment=gold["judgment"].to_numpy()[: len(frame)])
+        slow = {column: value for column, value in number.items() if column in frame}
+        mixed[name] = pd.concat([frame, about.assign(**slow)], ignore_index=True)
+    asked = gold[["judgment", "choice"]].assign(criterion="correct")
+    return mixed | {"criteria": asked}
+
+
+@pytest.fixture(scope="module", params=["named", "unknown", "copies", "gold"])
 def folders(request, tmp_path_factory):
-    """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers."""
-    tables = study()
+    """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers; or without gold pairs."""
+    tables, mixed = study(), with_judges
+    if request.param == "gold":
+        tables, mixed = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3)), with_gold
     if request.param == "named":
         tables = prefcal.simulate(prefcal.SimulatedStudy(workers=24, topics=4))
         tables["workers"].loc[2, "excluded"] = True
@@ -88,7 +112,7 @@ def folders(request, tmp_path_factory):
         copied = first.assign(worker="copy", judgment=[f"c{row}" for row in range(len(first))])
         tables["preferences"] = pd.concat([tables["preferences"], copied], ignore_index=True)
     room = tmp_path_factory.mktemp("pooled")
-    for name, frames in (("people-only", tables), ("with-judges", with_judges(tables))):
+    for name, frames in (("people-only", tables), ("with-judges", mixed(tables))):
         write_tables(frames, room / name / "tables")
     return room / "people-only", room / "with-judges"
 
@@ -117,7 +141,9 @@ def test_a_command_says_and_writes_the_same_with_judges_and_without(
 
     assert said[0]["code"] == said[1]["code"] < 2  # nothing can be fitted to some of these studies
     if command == "check":
-        assert "2 judges beside people, with" in said[1]["out"]
+        assert ("2 judges beside people, with" in said[1]["out"]) != (
+            "gold pairs: in no estimate" in said[1]["out"]
+        )
         lines = [set(each["err"].splitlines()) for each in said]
         assert lines[0] == lines[1]
     elif command == "agree" and "results/judge.csv" in said[1]:
@@ -191,5 +217,6 @@ def test_python_counts_no_judge_either(form, folders):
     for name in ("agreement", "comparisons", "curve", "pairs", "disagreements"):
         assert_frame_equal(getattr(found[0], name), getattr(found[1], name))
     assert found[0].notes == found[1].notes
-    assert set(prefcal.read_verdicts(mixed)["judge"]) == {"opposite", "random"}
+    judges = set() if (folders[1] / "tables" / "criteria.csv").exists() else {"opposite", "random"}
+    assert set(prefcal.read_verdicts(mixed)["judge"]) == judges
     assert prefcal.read_verdicts(without).empty
