@@ -101,7 +101,7 @@ def folders(request, tmp_path_factory):
     if request.param == "gold":
         tables, mixed = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3)), with_gold
     if request.param == "named":
-        tables = prefcal.simulate(prefcal.SimulatedStudy(workers=24, topics=4))
+        tables = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3))
         tables["workers"].loc[2, "excluded"] = True
     if request.param == "unknown":
         tables["preferences"]["worker"] = None
