@@ -94,15 +94,17 @@ def with_gold(tables, seed=7):
     return mixed | {"criteria": asked}
 
 
-@pytest.fixture(scope="module", params=["named", "unknown", "copies", "gold"])
+@pytest.fixture(scope="module", params=["named", "unknown", "copies"])
 def folders(request, tmp_path_factory):
-    """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers; or without gold pairs."""
-    tables, mixed = study(), with_judges
-    if request.param == "gold":
-        tables, mixed = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3)), with_gold
+    """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers.
+
+    Where they are known, the second also has gold pairs.
+    """
+    tables, with_gold_pairs = study(), dict
     if request.param == "named":
         tables = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3))
         tables["workers"].loc[2, "excluded"] = True
+        with_gold_pairs = with_gold
     if request.param == "unknown":
         tables["preferences"]["worker"] = None
     if request.param == "copies":
@@ -112,7 +114,7 @@ def folders(request, tmp_path_factory):
         copied = first.assign(worker="copy", judgment=[f"c{row}" for row in range(len(first))])
         tables["preferences"] = pd.concat([tables["preferences"], copied], ignore_index=True)
     room = tmp_path_factory.mktemp("pooled")
-    for name, frames in (("people-only", tables), ("with-judges", mixed(tables))):
+    for name, frames in (("people-only", tables), ("with-judges", with_judges(with_gold_pairs(tables)))):
         write_tables(frames, room / name / "tables")
     return room / "people-only", room / "with-judges"
 
@@ -141,9 +143,9 @@ def test_a_command_says_and_writes_the_same_with_judges_and_without(
 
     assert said[0]["code"] == said[1]["code"] < 2  # nothing can be fitted to some of these studies
     if command == "check":
-        assert ("2 judges beside people, with" in said[1]["out"]) != (
-            "gold pairs: in no estimate" in said[1]["out"]
-        )
+        assert "2 judges beside people, with" in said[1]["out"]
+        has_gold = (folders[1] / "tables" / "criteria.csv").exists()
+        assert ("of gold pairs: in no estimate" in said[1]["out"]) == has_gold
         lines = [set(each["err"].splitlines()) for each in said]
         assert lines[0] == lines[1]
     elif command == "agree" and "results/judge.csv" in said[1]:
@@ -217,6 +219,5 @@ def test_python_counts_no_judge_either(form, folders):
     for name in ("agreement", "comparisons", "curve", "pairs", "disagreements"):
         assert_frame_equal(getattr(found[0], name), getattr(found[1], name))
     assert found[0].notes == found[1].notes
-    judges = set() if (folders[1] / "tables" / "criteria.csv").exists() else {"opposite", "random"}
-    assert set(prefcal.read_verdicts(mixed)["judge"]) == judges
+    assert set(prefcal.read_verdicts(mixed)["judge"]) == {"opposite", "random"}
     assert prefcal.read_verdicts(without).empty
