@@ -77,7 +77,7 @@ def folders(request, tmp_path_factory):
     """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers."""
     tables = study()
     if request.param == "named":
-        tables = prefcal.simulate(prefcal.SimulatedStudy(workers=24, topics=4))
+        tables = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3))
         tables["workers"].loc[2, "excluded"] = True
     if request.param == "unknown":
         tables["preferences"]["worker"] = None
