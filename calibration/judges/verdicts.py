@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from calibration.tables.people import judge_names, of_judges, only_used, people_tables
+from calibration.tables.people import is_gold, judge_names, of_judges, only_used, people_tables
 from calibration.tables.preferences import VOTES, resolved_sides
 from calibration.tables.tables import JUDGE_CHOICES, TABLES
 
@@ -47,7 +47,7 @@ def split_verdicts(
     Returns
     -------
     people : mapping of str to DataFrame
-        The tables without any row of a worker of kind model, numbered anew.
+        As `people_tables` returns them.
     verdicts : DataFrame
         One row a verdict, by judge, task, topic, pair, order, repeat: judge (its worker id), model, prompt_sha256, task, topic, pair,
         system_a, system_b (system_a < system_b), order (1, 2, missing where unknown or where the verdict is over both), is_swapped
@@ -60,7 +60,9 @@ def split_verdicts(
     if not judges or "preferences" not in tables:
         return people, _frame(TABLES["preferences"].empty(), tables.get("workers"))
     preferences = tables["preferences"]
-    return people, _frame(preferences[of_judges(preferences, judges)], tables["workers"])
+    return people, _frame(
+        preferences[of_judges(preferences, judges) & ~is_gold(preferences)], tables["workers"]
+    )
 
 
 def _frame(rows: pd.DataFrame, workers: pd.DataFrame | None) -> Verdicts:

@@ -66,8 +66,8 @@ class Column:
     all_or_none : bool
         A column that may be missing, but whose cells are filled in all rows of people or in none
         (`calibration.tables.people` checks it, since only table workers says who is no person).
-    of_judges : bool
-        A column that only judges that are no people fill in: a file has it only where a row does.
+    sparse : bool
+        A column of few studies, such as those of judges that are no people: a file has it only where a row fills it in.
     choices : tuple of str
         The only values allowed; empty if any value is.
     judge_choices : tuple of str
@@ -84,7 +84,7 @@ class Column:
     required: bool = False
     blank: bool = False
     all_or_none: bool = False
-    of_judges: bool = False
+    sparse: bool = False
     choices: tuple[str, ...] = ()
     judge_choices: tuple[str, ...] = ()
     low: float | None = None
@@ -136,9 +136,9 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @property
-    def people_names(self) -> tuple[str, ...]:
-        """The headers of a table of people only, in order."""
-        return tuple(column.name for column in self.columns if not column.of_judges)
+    def usual_names(self) -> tuple[str, ...]:
+        """The headers that a file has whatever its rows say, in order."""
+        return tuple(column.name for column in self.columns if not column.sparse)
 
     @property
     def text_names(self) -> tuple[str, ...]:

@@ -312,7 +312,7 @@ def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     unknown = [
         column.name
         for column in table.columns
-        if (column.of_judges or (column.all_or_none and not frame.empty)) and frame[column.name].isna().all()
+        if (column.sparse or (column.all_or_none and not frame.empty)) and frame[column.name].isna().all()
     ]
     return frame.drop(columns=unknown)
 

@@ -1,7 +1,8 @@
-"""Rows of people and of judges that are no people: who is which, and what only a judge's row may say.
+"""Rows that count as answers of people: none of a judge that is no person, and none about a gold pair.
 
 A judge that is no person (a language model, a rule) is a worker of kind ``model`` in table workers. Its rows are compared with those
-of people and never counted with them: whoever reads tables for a fit, an agreement or a ranking takes `people_tables`.
+of people and never counted with them. A gold pair, whose answer is known, tells how carefully a worker judges and nothing of systems.
+Whoever reads tables for a fit, an agreement or a ranking takes `people_tables`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from metrics.arrays import Bools
 
 
 class OddRow(NamedTuple):
-    """A row that its own table allows and table workers does not.
+    """A row that its own table allows and another table does not.
 
     Attributes
     ----------
@@ -49,12 +50,19 @@ def of_judges(frame: pd.DataFrame, judges: frozenset[str]) -> Bools:
     return np.asarray(frame["worker"].isin(judges), dtype=bool)
 
 
+def is_gold(preferences: pd.DataFrame) -> Bools:
+    """Return the mask of the judgments of gold pairs."""
+    if "gold" not in preferences:
+        return np.zeros(len(preferences), dtype=bool)
+    return np.asarray(preferences["gold"].notna(), dtype=bool)
+
+
 def people_tables(
     tables: Mapping[str, pd.DataFrame], *, numbered: bool = True
 ) -> MappingProxyType[str, pd.DataFrame]:
-    """Return the tables without the rows of judges, as if these had never been there.
+    """Return the tables without the rows of judges and of gold pairs, as if these had never been there.
 
-    A table with rows of judges only is left out.
+    A table without any other row is left out.
 
     Parameters
     ----------
@@ -63,12 +71,20 @@ def people_tables(
     numbered : bool
         Number the rows anew; otherwise they keep their numbers, which say their lines.
     """
-    judges = judge_names(tables)
-    if not judges:
+    judges, preferences = judge_names(tables), tables.get("preferences")
+    gold = np.zeros(0, dtype=bool) if preferences is None else is_gold(preferences)
+    if not judges and not gold.any():
         return MappingProxyType(dict(tables))
+    aside = frozenset[str]()
+    if preferences is not None and "judgment" in preferences:
+        aside = frozenset(preferences.loc[gold | of_judges(preferences, judges), "judgment"].dropna())
     people = {}
     for name, frame in tables.items():
         mask = of_judges(frame, judges)
+        if name == "preferences":
+            mask = mask | gold
+        elif aside and "judgment" in frame:
+            mask = mask | frame["judgment"].isin(aside).to_numpy(bool)
         if not mask.any():
             people[name] = frame
         elif not mask.all():
@@ -91,6 +107,8 @@ def odd_rows(tables: Mapping[str, pd.DataFrame]) -> Iterator[OddRow]:
         for column in TABLES[name].columns:
             if column.all_or_none and column.name in frame:
                 yield from _half_filled(name, frame[column.name], mask)
+    if "criteria" in tables:
+        yield from _of_no_judgment(tables)
     if "preferences" in tables:
         mask = of_judges(tables["preferences"], judges)
         yield from _of_judges_only(tables["preferences"], mask)
@@ -108,6 +126,14 @@ def _half_filled(table: str, cells: "pd.Series[Any]", of_a_judge: Bools) -> Iter
             f"{cells.name} is empty here, and filled in on other rows",
             f"fill it in, remove the row, or leave the whole column out if nobody knows any {cells.name}",
         )
+
+
+def _of_no_judgment(tables: Mapping[str, pd.DataFrame]) -> Iterator[OddRow]:
+    asked = tables["criteria"]["judgment"]
+    known = tables["preferences"]["judgment"] if "preferences" in tables else asked[:0]
+    for row in np.flatnonzero(~asked.isin(known.dropna()).to_numpy(bool)):
+        problem = "judgment names no judgment of table preferences"
+        yield OddRow("criteria", int(row), problem, "write the judgment that was given with it")
 
 
 def _of_judges_only(preferences: pd.DataFrame, of_a_judge: Bools) -> Iterator[OddRow]:

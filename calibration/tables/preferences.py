@@ -3,7 +3,7 @@
 Only this module resolves sides and decides which judgments count.
 
 A pair is an unordered couple of systems of one task and topic; here it always stands as (system_a, system_b) with
-system_a < system_b, whatever side each was shown on. Validation repeats never count, nor do workers left out: excluded and
+system_a < system_b, whatever side each was shown on. Validation repeats and gold pairs never count, nor do workers left out: excluded and
 withdrawn workers leave every table, not only the preferences. Exclusion is a rule applied at analysis; who is excluded stands in
 the table workers. Late judgments and workers who did not finish count.
 """
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calibration.tables.people import is_gold
 from calibration.tables.tables import JUDGE_KIND
 
 FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
@@ -186,12 +187,12 @@ def counted_judgments(
 ) -> pd.DataFrame:
     """Return the rows of table preferences that count.
 
-    Validation repeats and excluded workers are left out. ``adaptive`` also counts pairs that were drawn by
+    Validation repeats, gold pairs and excluded workers are left out. ``adaptive`` also counts pairs that were drawn by
     the answers before them. Shares of such votes are biased, so only likelihoods may use them. Other
     parameters are those of `judged_pairs`.
     """
     out = exclusions(workers, exclude=exclude).index
-    counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out)
+    counts = preferences["validation_of"].isna() & ~preferences["worker"].isin(out) & ~is_gold(preferences)
     if not adaptive and "drawn" in preferences:
         counts &= ~(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False)
     return preferences[counts]

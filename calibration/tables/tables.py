@@ -39,8 +39,8 @@ def _time(name: str, doc: str, *, required: bool = False) -> Column:
     return Column(name=name, kind=ColumnType.TIME, doc=doc, required=required)
 
 
-def _of_judges(column: Column) -> Column:
-    return replace(column, of_judges=True)
+def _sparse(column: Column) -> Column:
+    return replace(column, sparse=True)
 
 
 def _worker() -> Column:
@@ -70,6 +70,10 @@ JUDGE_CHOICES = ("no_answer", "contradicts")
 JUDGE_KIND = "model"
 """Column kind of table workers for a judge that is no person."""
 SIDES = ("left", "right")
+GOLD = ("left", "right", "equally_good")
+"""Known answers of gold pairs."""
+MOST_STRENGTH = 3
+"""The largest strength: the outermost of seven grades."""
 DRAWS = ("uniform", "adaptive")
 """How a pair was drawn: whatever the answers before were, or by them."""
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
@@ -79,6 +83,26 @@ SHARE_TOLERANCE = 0.01
 
 def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
     return lambda frame: (frame[end] < frame[start]).fillna(value=False)
+
+
+def _has_odd_strength(frame: pd.DataFrame) -> "pd.Series[bool]":
+    """Return rows whose strength contradicts the choice: 0 for a side, or more for neither."""
+    is_sided = frame["choice"].isin(SIDES)
+    return (frame["strength"].gt(0) != is_sided).fillna(value=False) & frame["strength"].notna()
+
+
+_STRENGTH_RULE = RowRule(
+    broken=_has_odd_strength,
+    problem="strength is 0 of a choice for a side, or above 0 of a choice for neither",
+    cure="write 1 to 3 beside left and right, 0 beside equally_good and equally_bad, or leave it empty",
+)
+
+
+def _repeats_gold(frame: pd.DataFrame) -> "pd.Series[bool]":
+    gold = frame["judgment"][frame["gold"].notna()]
+    return frame["validation_of"].notna() & (
+        frame["gold"].notna() | frame["validation_of"].isin(gold.dropna())
+    )
 
 
 def _shares_do_not_add_up(frame: pd.DataFrame) -> "pd.Series[bool]":
@@ -139,6 +163,9 @@ _TABLES = (
             _time("withdrawn_at", "When the worker took the consent back."),
             _number("mean_search_seconds", "Mean search time over the worker's queries."),
             _number("consistency", "Share of validation pairs answered alike.", high=1.0),
+            _sparse(
+                _number("gold_right", "Share of gold pairs, whose answer is known, answered right.", high=1.0)
+            ),
             _flag("excluded", "Left out of fits and agreement by the study's exclusion rule."),
             _text("reason", "Which part of the rule excluded the worker."),
             _text(
@@ -146,15 +173,15 @@ _TABLES = (
                 "How the worker's part ended: complete, screened_out, failed_checks, partial, withdrawn; else empty.",
             ),
             _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
-            _of_judges(
+            _sparse(
                 _text(
                     "kind",
                     "Who this is: a person, also where the cell is empty, or a language model or rule, whose rows are compared with those of people and never counted with them.",
                     choices=("human", JUDGE_KIND),
                 )
             ),
-            _of_judges(_text("model", "Of kind model: which one judged, with its version.")),
-            _of_judges(_text("prompt_sha256", "Of kind model: SHA-256 of the prompt.")),
+            _sparse(_text("model", "Of kind model: which one judged, with its version.")),
+            _sparse(_text("prompt_sha256", "Of kind model: SHA-256 of the prompt.")),
         ),
     ),
     Table(
@@ -174,6 +201,12 @@ _TABLES = (
                 problem="validation_of names no judgment of this table",
                 cure="write the judgment that this one repeats, or leave it empty",
             ),
+            RowRule(
+                broken=_repeats_gold,
+                problem="it is a repeat, and it or what it repeats is a gold pair",
+                cure="leave validation_of empty, or gold",
+            ),
+            _STRENGTH_RULE,
         ),
         columns=(
             _text("judgment", "Id of the judgment."),
@@ -196,6 +229,13 @@ _TABLES = (
             replace(
                 _text("choice", "The answer.", required=True, choices=CHOICES), judge_choices=JUDGE_CHOICES
             ),
+            _sparse(
+                _integer(
+                    "strength",
+                    "Of graded choices: how much better the chosen side is, 1 slightly, 2 much (with seven grades 1, 2, 3); 0 for neither.",
+                    high=MOST_STRENGTH,
+                )
+            ),
             _time("shown_at", "When the pair was shown."),
             _time("decided_at", "When the answer was stored."),
             _number("decision_seconds", "Seconds from showing to answer."),
@@ -206,6 +246,14 @@ _TABLES = (
             _integer("revision", "1 for a first answer, more when it was changed before finishing.", low=1),
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
+            _sparse(
+                _text(
+                    "gold",
+                    "Of a gold pair: its known answer, by the sides shown. Such a judgment counts in no estimate.",
+                    choices=GOLD,
+                )
+            ),
+            _sparse(_text("reason", "Why the worker chose so, in the worker's words.")),
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
             _number(
                 "chance",
@@ -217,7 +265,7 @@ _TABLES = (
                 "Of adaptive pairs: uniform, whatever the answers before were; or adaptive, by them. Adaptive ones count for worths and the best system only.",
                 choices=DRAWS,
             ),
-            _of_judges(
+            _sparse(
                 _integer(
                     "order",
                     "Of a worker of kind model: 1 or 2, which of the two orders of the pair this was; empty where that is not known, or the answer is over both.",
@@ -225,13 +273,25 @@ _TABLES = (
                     high=2,
                 )
             ),
-            _of_judges(
+            _sparse(
                 _integer(
                     "repeat",
                     "Of a worker of kind model: 1, 2, ...: the how many-th answer about the pair in this order.",
                     low=1,
                 )
             ),
+        ),
+    ),
+    Table(
+        name="criteria",
+        doc="One row per judgment and criterion that the worker was asked about beside the overall choice.",
+        key=("judgment", "criterion"),
+        rules=(_STRENGTH_RULE,),
+        columns=(
+            _text("judgment", "The judgment of table preferences that was given with it.", required=True),
+            _text("criterion", "Name of the criterion in the study file.", required=True),
+            _text("choice", "The answer, by the sides of the judgment.", required=True, choices=CHOICES),
+            _sparse(_integer("strength", "As in table preferences.", high=MOST_STRENGTH)),
         ),
     ),
     Table(

@@ -72,6 +72,7 @@ SCORE = {
 SWEEP = {"msu": ("sweep.msu:msu", "Modeled Stream Utility for many populations of people.")}
 STUDY = {
     "new": ("study.new:new", "Write a first study file about a collection and runs."),
+    "shared-key": ("study.commands:shared_key", "Make a key by which studies share pseudonyms."),
     "check": ("study.commands:check", "Check a study file and everything it names; change nothing."),
     "preview": ("study.commands:preview", "Open every page as workers see it; store nothing."),
     "load": ("study.commands:load", "Check a study and put it into the database."),

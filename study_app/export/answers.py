@@ -84,7 +84,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         study_id,
         topic=Pair.topic_id,
     ).order_by(Worker.pseudonym, Task.position, places.c.place)
-    frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].people_names))
+    frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].usual_names))
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
 

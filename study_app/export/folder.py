@@ -122,7 +122,7 @@ class TableStream:
 
     def __enter__(self) -> Self:
         """Open both files and write the header."""
-        empty = self._table.empty()[list(self._table.people_names)]
+        empty = self._table.empty()[list(self._table.usual_names)]
         stem = self._folder / self._table.name
         self._csv = self._open_files.enter_context(
             stem.with_suffix(".csv").open("w", encoding="utf-8", newline="")
@@ -140,7 +140,7 @@ class TableStream:
             return
         piece = check_frame(
             frame if self._moved is None else self._moved.move(frame, self._table), self._table
-        )[list(self._table.people_names)]
+        )[list(self._table.usual_names)]
         for at in range(0, len(piece), WRITTEN_AT_ONCE):
             self._csv.write(csv_rows(piece[at : at + WRITTEN_AT_ONCE]))
         self._parquet.write_table(pa.Table.from_pandas(piece, schema=self._schema, preserve_index=False))

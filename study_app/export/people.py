@@ -152,7 +152,7 @@ def workers_table(
         up = [flag for flag in FLAGS if flags.get(worker, {}).get(flag)] + [SHARED] * (row in shared)
         figures = _figures(searched.get(worker, ()), repeated.get(worker, ()))
         rows.append((*known, *figures, ended_as, ", ".join(up) or None))
-    return pd.DataFrame(rows, columns=list(TABLES["workers"].people_names))
+    return pd.DataFrame(rows, columns=list(TABLES["workers"].usual_names))
 
 
 def _searches(loaded_study: CachedStudy, searches: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:

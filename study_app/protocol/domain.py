@@ -26,7 +26,7 @@ EXCLUSION_RULE = 2
 Version 1 judged each task separately.
 """
 MIN_VALIDATIONS = 3
-"""Fewest repeats from which a worker's consistency is judged."""
+"""Fewest repeats, or gold pairs, from which a worker is judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,14 +165,22 @@ def is_consistent(first: tuple[str, System, System], second: tuple[str, System, 
     return preferred(*first) == preferred(*second)
 
 
+def is_right(gold: str, choice: str) -> bool:
+    """Return whether the answer to a gold pair is the known one; either tie is right where it is a tie."""
+    return choice == gold or (gold == "equally_good" and choice == "equally_bad")
+
+
 def exclusion_reasons(
-    *, searches: Sequence[tuple[float, float]], validations: Sequence[tuple[bool, float]]
+    *,
+    searches: Sequence[tuple[float, float]],
+    validations: Sequence[tuple[bool, float]],
+    golds: Sequence[tuple[bool, float]] = (),
 ) -> tuple[str, ...]:
     """Return the reasons to exclude a worker, () for none.
 
     Rule `EXCLUSION_RULE`, of two-layered-summaries §4.2, over all tasks together. The reason is "search" if the mean search is
-    shorter than the mean of the tasks' minima, and "consistency" if at least `MIN_VALIDATIONS` repeats are answered and the share of
-    consistent ones is below the mean of the tasks' minima.
+    shorter than the mean of the tasks' minima, "consistency" if at least `MIN_VALIDATIONS` repeats are answered and the share of
+    consistent ones is below the mean of the tasks' minima, and "gold" if that holds of gold pairs and the share of right answers.
 
     Parameters
     ----------
@@ -181,13 +189,14 @@ def exclusion_reasons(
     validations : sequence of (bool, float)
         Consistency of each answered repeat, and ``min_consistency`` of its task. Repeats of a task whose minimum is 0
         do not count.
+    golds : sequence of (bool, float)
+        Rightness of each answered gold pair, and ``min_gold`` of its task, as for repeats.
     """
-    counted = [(consistent, minimum) for consistent, minimum in validations if minimum > 0]
-    reasons = []
-    if searches and _is_short(searches):
-        reasons.append("search")
-    if len(counted) >= MIN_VALIDATIONS and _is_short(counted):
-        reasons.append("consistency")
+    reasons = ["search"] if searches and _is_short(searches) else []
+    for reason, asked in (("consistency", validations), ("gold", golds)):
+        counted = [(passed, minimum) for passed, minimum in asked if minimum > 0]
+        if len(counted) >= MIN_VALIDATIONS and _is_short(counted):
+            reasons.append(reason)
     return tuple(reasons)
 
 

@@ -228,6 +228,7 @@ def check(tables: Path, *, output: Output) -> None:
     """
     from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
+    from calibration.tables.people import is_gold
     from calibration.tables.suspicions import in_no_result, suspicions
     from metrics.errors import InputError, pluralise
 
@@ -247,6 +248,9 @@ def check(tables: Path, *, output: Output) -> None:
         click.echo(f"No fault in {pluralise(len(frames), 'table')}; {name}.")
         if len(verdicts):
             click.echo(wrapped(_about_judges(verdicts)))
+        golds = int(is_gold(frames["preferences"]).sum()) if "preferences" in frames else 0
+        if golds:
+            click.echo(wrapped(f"{pluralise(golds, 'judgment')} of gold pairs: in no estimate."))
     for line in lines:
         click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
     if output.is_for_people:
@@ -379,7 +383,11 @@ def read_with_warnings(
 
 
 def read_with_verdicts(
-    folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
+    folder: str | Path,
+    *,
+    compact: "Collection[str]" = ("activity",),
+    for_votes: bool = False,
+    by: str | None = None,
 ) -> "tuple[dict[str, pd.DataFrame], Verdicts]":
     """Read the tables of people and the verdicts of judges, with warnings.
 
@@ -393,20 +401,24 @@ def read_with_verdicts(
         Tables whose texts are to be categories, as for `calibration.tables.files.read_tables`.
     for_votes : bool
         Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
+    by : str, optional
+        The criterion whose answers stand in place of the overall choices.
 
     Returns
     -------
     people : dict of str to DataFrame
-        The tables without the rows of judges that are no people.
+        As `calibration.tables.people.people_tables` returns them.
     verdicts : DataFrame
         As `calibration.judges.verdicts.split_verdicts` returns them.
 
     Raises
     ------
     InputError
-        As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole.
+        As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole; or
+        if there is no such criterion.
     """
     from calibration.judges.verdicts import split_verdicts
+    from calibration.tables.criteria import by_criterion
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
@@ -416,6 +428,8 @@ def read_with_verdicts(
     read_study(folder)
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
+    if by is not None:
+        tables = by_criterion(tables, by, place=str(folder))
     people, verdicts = split_verdicts(tables)
     found = dict(people)
     if for_votes and "preferences" in found:

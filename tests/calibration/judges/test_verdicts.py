@@ -66,6 +66,36 @@ def test_peoples_tables_are_as_if_no_judge_had_been(tmp_path, compact, parquet):
         assert_frame_equal(people[name], frame)
 
 
+@pytest.mark.parametrize("compact", [(), ("preferences", "criteria")])
+def test_peoples_tables_are_as_if_no_gold_pair_had_been(tmp_path, compact):
+    """With what was asked and read about it; of a judge that is no person neither."""
+    workers, judged = both()[1]["workers"], both()[1]["preferences"]
+    judged = judged.assign(judgment=[f"j{row}" for row in range(len(judged))])
+    criteria = pd.DataFrame({"judgment": judged["judgment"], "criterion": "correct", "choice": "left"})[3:]
+    gold = pd.DataFrame(
+        [
+            row("w1", "B", "A", "right", judgment="g1", gold="left"),
+            row("gpt", "C", "A", "left", judgment="g2", gold="left", order=1, repeat=1),
+        ]
+    )
+    about_gold = criteria[:2].assign(judgment=["g1", "g2"])
+    without = {"workers": workers, "preferences": judged, "criteria": criteria}
+    mixed = without | {
+        "preferences": pd.concat([gold[:1], judged[:2], gold[1:], judged[2:]], ignore_index=True),
+        "criteria": pd.concat([about_gold, criteria], ignore_index=True),
+    }
+    for name, tables in (("without", without), ("with", mixed)):
+        write_tables(tables, tmp_path / name)
+    found, alone = (
+        split_verdicts(read_tables(tmp_path / name, compact=compact)) for name in ("with", "without")
+    )
+
+    assert set(found[0]) == set(alone[0])
+    for name, frame in alone[0].items():
+        assert_frame_equal(found[0][name], frame)
+    assert_frame_equal(found[1], alone[1])
+
+
 @pytest.mark.parametrize("compact", [(), ("preferences",)])
 def test_a_verdict_says_who_what_in_which_order_and_for_whom(tmp_path, compact):
     """Sides are resolved as those of people; what is no vote of a person keeps its name."""

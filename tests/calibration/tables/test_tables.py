@@ -4,13 +4,14 @@ import pandas as pd
 import pytest
 
 from calibration.tables.definition import ColumnType
-from calibration.tables.files import check_frame
+from calibration.tables.files import check_frame, checked_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 
 REQUIRED = {
     "workers": "worker",
     "preferences": "task topic system_left system_right choice",
+    "criteria": "judgment criterion choice",
     "intents": "topic intent",
     "intent_votes": "worker topic intent",
     "importance": "worker topic intent iunit rating",
@@ -96,6 +97,48 @@ def test_a_validation_repeat_names_a_judgment_of_the_table():
     assert problems("preferences", JUDGMENT, repeat | {"validation_of": "j9"}) == [
         "validation_of names no judgment of this table"
     ]
+
+
+@pytest.mark.parametrize("table", ["preferences", "criteria"])
+def test_a_side_has_a_strength_and_a_tie_has_none(table):
+    """A signed strength could not be told otherwise; without grades the cell stays empty."""
+    rows = [("left", 1), ("right", 3), ("equally_good", 0), ("equally_bad", None), ("left", None)]
+    odd = [("left", 0), ("equally_good", 2)]
+    judged = [
+        JUDGMENT | {"judgment": f"j{number}", "criterion": "correct", "choice": choice, "strength": strength}
+        for number, (choice, strength) in enumerate([*rows, *odd])
+    ]
+
+    assert problems(table, *judged[: len(rows)]) == []
+    assert (
+        problems(table, *judged)
+        == ["strength is 0 of a choice for a side, or above 0 of a choice for neither"] * 2
+    )
+    assert problems(table, judged[0] | {"strength": 4}) == ["strength: 4 is out of range"]
+
+
+def test_a_repeat_is_of_no_gold_pair():
+    """A gold pair counts nowhere, so that what repeats it would repeat nothing."""
+    gold, repeat = JUDGMENT | {"gold": "right"}, JUDGMENT | {"judgment": "j2", "validation_of": "j1"}
+
+    assert problems("preferences", gold, JUDGMENT | {"judgment": "j2"}) == []
+    for rows in ([gold, repeat], [JUDGMENT, repeat | {"gold": "left"}]):
+        assert problems("preferences", *rows) == ["it is a repeat, and it or what it repeats is a gold pair"]
+
+
+def test_a_criterion_is_asked_with_a_judgment_and_once():
+    """Otherwise an answer would be lost in silence, or count twice."""
+    row = {"judgment": "j1", "criterion": "correct", "choice": "left"}
+    tables = {
+        "preferences": pd.DataFrame([JUDGMENT]),
+        "criteria": pd.DataFrame([row, row | {"judgment": "j9"}]),
+    }
+
+    assert problems("criteria", row, row) == ["the same judgment, criterion as line 2"]
+    for given in (tables, {"criteria": tables["criteria"][1:]}):
+        with pytest.raises(InputError, match="judgment names no judgment of table preferences") as caught:
+            checked_tables(given)
+        assert len(caught.value.faults) == 1
 
 
 FOLLOW = {

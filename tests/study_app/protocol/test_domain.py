@@ -8,12 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from calibration.tables.tables import CHOICES
 from study_app.protocol.domain import (
     PairTally,
     balanced_sides,
     exclusion_reasons,
     has_room,
     is_consistent,
+    is_right,
     least_shown,
     planned_showings,
     rng_for,
@@ -169,6 +171,23 @@ def test_the_exclusion_rule_of_the_paper(search, validations, reasons):
     """Under 200 s of search, or consistent on less than 40 % of at least three repeats (two-layered-summaries 4.2)."""
     searches = [] if search is None else [(search, 200)]
     assert exclusion_reasons(searches=searches, validations=[(one, 0.4) for one in validations]) == reasons
+
+
+@pytest.mark.parametrize(
+    ("rights", "reasons"),
+    [([True, False, False], ("gold",)), ([False, False], ()), ([True, True, False, False], ())],
+)
+def test_gold_pairs_are_counted_as_repeats_are(rights, reasons):
+    """Right on less than half of at least three; repeats are counted apart, and a minimum of 0 asks for nothing."""
+    repeats, golds = [(True, 0.4)] * 3, [(right, 0.5) for right in rights]
+    assert exclusion_reasons(searches=[], validations=repeats, golds=golds) == reasons
+    assert exclusion_reasons(searches=[], validations=[], golds=[(right, 0) for right in rights]) == ()
+
+
+def test_a_gold_pair_is_answered_right_by_the_known_answer():
+    """Whoever finds neither better, of two that are equally good, may find both bad."""
+    assert [is_right("left", choice) for choice in CHOICES] == [True, False, False, False]
+    assert [is_right("equally_good", choice) for choice in CHOICES] == [False, False, True, True]
 
 
 def test_a_worker_is_judged_by_all_tasks_together():
