@@ -33,6 +33,7 @@ def _written(time: datetime) -> str:
 
 Time = Annotated[AwareDatetime, PlainSerializer(_written)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
 class _StudyPart(BaseModel):
@@ -140,6 +141,9 @@ class StudyRecord(_StudyPart):
         is known.
     simulated : bool
         The people were a simulated crowd; in the file only where it is true.
+    pseudonyms : str or None
+        Fingerprint of the key that the workers' pseudonyms come from: in all studies with the same one a person has the same pseudonym. In
+        the file only where there is such a key; else pseudonyms were drawn at random.
     prefcal_version, study_sha256 : str or None
         What wrote the tables, and from which study file.
     idle_seconds : float or None
@@ -163,6 +167,7 @@ class StudyRecord(_StudyPart):
     ended_at: Time | None = None
     times: Literal["moved", "exact"] | None = None
     simulated: bool = False
+    pseudonyms: Fingerprint | None = None
     prefcal_version: str | None = None
     study_sha256: Digest | None = None
     clock: Clock = Clock()
@@ -219,9 +224,13 @@ def write_study(study: StudyRecord, folder: str | Path) -> None:
 
     The same record gives the same bytes.
     """
-    unsaid = {name for name in ("times", "simulated", "tables", "results_opened") if not getattr(study, name)}
+    unsaid = {name for name in WHERE_KNOWN if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)
+
+
+WHERE_KNOWN = ("times", "simulated", "pseudonyms", "tables", "results_opened")
+"""Fields that study.json has only where they say something."""
 
 
 class TableChange(NamedTuple):

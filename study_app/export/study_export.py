@@ -202,6 +202,7 @@ def study_record(
         ended_at=ended_at,
         times="exact" if exact_times else "moved",
         simulated=is_simulated(session, study.id),
+        pseudonyms=_fingerprint(study),
         prefcal_version=version("prefcal"),
         study_sha256=study.sha256,
         clock=Clock(origin=started_at, factor=streams["clock_factor"] if streams else 1.0),
@@ -212,6 +213,12 @@ def study_record(
         tables=dict(tables),
         results_opened=_results_opened(session, study.id),
     )
+
+
+def _fingerprint(study: LoadedStudy) -> str | None:
+    """Return the fingerprint of the key of a study's pseudonyms, None where they are random, as in a rehearsal."""
+    loaded = study.config.get("pseudonyms")
+    return loaded[0] if isinstance(loaded, list) else None
 
 
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:

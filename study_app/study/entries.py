@@ -397,10 +397,24 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     )
 
 
+_SHARED = re.compile(rf"shared +{_FILE_NAME.pattern}")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+
+
+def _pseudonyms(value: Any) -> str | tuple[str] | None:
+    """Check where pseudonyms come from: a key file, or the fingerprint of its key as a database has it."""
+    if value is None or (isinstance(value, str) and _SHARED.fullmatch(value)):
+        return value
+    if isinstance(value, list | tuple) and len(value) == 1 and _FINGERPRINT.fullmatch(str(value[0])):
+        return (str(value[0]),)
+    raise PydanticCustomError("literal_error", "must be {expected}", {"expected": "shared and a file name"})
+
+
 class StudyEntry(StudyFileModel):
     """Entry of a whole study file.
 
-    Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names.
+    Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names, and ``pseudonyms`` the fingerprint of the key
+    of that file; the key is elsewhere (`study_app.store.pseudonym_keys`).
     """
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
@@ -411,6 +425,7 @@ class StudyEntry(StudyFileModel):
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
     ids: Annotated[Any, PlainValidator(_ids)] = None
     signing_keys: Annotated[Any, PlainValidator(_keys)] = None
+    pseudonyms: Annotated[Any, PlainValidator(_pseudonyms)] = None
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",

@@ -34,6 +34,7 @@ CURES = {
     "id_parameter": NAME_CURE,
     "extra_parameters": "write a list of at most 20 names of parameters",
     "signing_keys": "name the file of the platform's public keys",
+    "pseudonyms": "write shared KEYFILE, the name of a file that prefcal study shared-key made, or leave it out",
     "submit_hosts": "write a list of hosts, such as www.mturk.com",
     "completion_code": CODE_CURE,
     "visit_code": CODE_CURE,

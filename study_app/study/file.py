@@ -4,7 +4,7 @@ Only the file itself is checked here; `study_app.estimate.content` reads the col
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,8 @@ class StudyFile:
         Its content; every task has a name.
     lines : dict
         Line of each key path, such as 31 for ``("tasks", 0, "systems", "good")``.
+    pseudonym_key : str or None
+        Key that its pseudonyms come from, once read (`study_app.study.shared_pseudonyms`); None where they are random.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class StudyFile:
     source: str
     entry: StudyEntry
     lines: dict[tuple[str | int, ...], int]
+    pseudonym_key: str | None = field(default=None, repr=False)
 
     def line(self, *place: str | int) -> int:
         """Return the line of a key path, or of the nearest group around it in the file."""

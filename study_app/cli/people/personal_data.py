@@ -24,8 +24,10 @@ from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
+from study_app.store.pseudonym_keys import pseudonym_key
 from study_app.store.simulated_workers import is_simulated, record_simulated
 from study_app.store.study_cache import StudyCache
+from study_app.study.shared_pseudonyms import LINKS_STILL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,6 +111,7 @@ def retention(
                 _overwrite(session, store)
                 delete_rows(session, parts)
             retained, name = count_retained(session, chosen.id), chosen.name
+            has_key = pseudonym_key(session, chosen.id) is not None
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
@@ -127,6 +130,8 @@ def retention(
     )
     if is_real:
         click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
+    if has_key and (nameless or gone):
+        click.echo(f"note: {LINKS_STILL}", err=True)
 
 
 def _whose(
@@ -192,10 +197,14 @@ def withdraw(code: str, database: str | None) -> None:
     """Withdraw the worker who holds CODE from all later exports, fits and counts."""
     with database_session(database, write=True) as session:
         done = ends.withdraw(session, code, now=tokens.utc_now())
-        if done is not None and not done.again:
+        if done is not None:
             study = chosen_study(session, done.study).id
-            add_audit_entry(session, study, None, "withdraw", done.pseudonym, now=tokens.utc_now())
+            has_key = pseudonym_key(session, study) is not None
+            if not done.again:
+                add_audit_entry(session, study, None, "withdraw", done.pseudonym, now=tokens.utc_now())
     if done is None:
         raise input_fault(f"no worker has the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"
     click.echo(f"{done.study}: worker {done.pseudonym} {was}")
+    if has_key:
+        click.echo(f"note: {LINKS_STILL}; withdraw the worker there too if that is meant", err=True)

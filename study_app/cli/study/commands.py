@@ -49,6 +49,22 @@ def print_unshown(content: "StudyContent") -> list[str]:
     return [f"  {task.entry.name}: {note}" for task in content.tasks for note in getattr(task, "notes", ())]
 
 
+@click.command(name="shared-key")
+@click.argument("file", metavar="KEYFILE", type=click.Path())
+def shared_key(file: str) -> None:
+    """Make a key in KEYFILE, by which several studies give the same person the same pseudonym.
+
+    Write `pseudonyms: shared KEYFILE` into the study file of each, before the first worker comes.
+    Keep KEYFILE as you keep the platform's list of ids: whoever has it can compute the pseudonym of any id.
+    """
+    from pathlib import Path
+
+    from study_app.study.shared_pseudonyms import new_key_file
+
+    new_key_file(Path(file))
+    click.echo(f"{file} has a new key; write into each study file: pseudonyms: shared {Path(file).name}")
+
+
 @click.command(name="load")
 @click.argument("file", metavar="FILE", type=click.Path())
 @database_option

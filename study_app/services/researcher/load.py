@@ -27,6 +27,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
+from study_app.store.pseudonym_keys import keep_pseudonym_key
 from study_app.store.task_models import ConsentText, Introduction, StoredStream
 from study_app.study.entries import read_study_entry
 from study_app.study.file import StudyFile
@@ -48,10 +49,10 @@ FREE_OF_TASK = {"min_consistency", "compare", "primary"}
 A change touches no answer, or its rule is applied at analysis.
 """
 
-OF_IDENTITY = {("platform",), ("id_parameter",)}
+OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
 """Keys that identify workers; fixed once there is one."""
 
-_OF_FILES = ("ids", "signing_keys")
+_OF_FILES = ("ids", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
 
 
@@ -253,6 +254,7 @@ def load_study(
         _fill(study, content, now=now)
         session.add(study)
         session.flush()
+        keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
         _keep_consent_text(session, study, now=now)
         _add_tasks(session, study, content)
         if keeps_media:
@@ -268,6 +270,7 @@ def load_study(
     if refused:
         raise InputError(refused)
     _fill(study, content, now=now)
+    keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
     _keep_consent_text(session, study, now=now)
     if has_answers:
         _update_tasks(study, content)

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.availability import has_open
 from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.pseudonym_keys import pseudonym_key
 from study_app.store.study_cache import CachedStudy, StudyCache, insert_row, update_rows
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken, time_shift
+from study_app.study.shared_pseudonyms import shared_pseudonym
 
 PSEUDONYM_LETTERS = 10
 WITHDRAWAL_LETTERS = 12
@@ -30,8 +32,22 @@ _KNOWN = (
         PlatformIdentity.platform_worker == bindparam("worker"),
     )
 )
+_NAMELESS = (
+    select(Worker.id, Worker.consented_at)
+    .outerjoin(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+    .where(
+        Worker.study_id == bindparam("study"),
+        Worker.pseudonym == bindparam("pseudonym"),
+        PlatformIdentity.id.is_(None),
+    )
+)
 _ARRIVALS = select(PlatformEntry.parameters).where(PlatformEntry.identity_id == bindparam("identity"))
 _LAST_NUMBER = select(func.max(Worker.number)).where(Worker.study_id == bindparam("study"))
+_IS_BACK = (
+    update(Worker)
+    .where(Worker.id == bindparam("came"), Worker.returned_at.is_not(None))
+    .values({"returned_at": None})
+)
 _NEW_WORKER, _NEW_IDENTITY, _NEW_ARRIVAL = insert(Worker), insert(PlatformIdentity), insert(PlatformEntry)
 
 
@@ -120,9 +136,11 @@ def arrive(
 ) -> Arrival:
     """Admit a visitor, as the same worker whenever they come back."""
     session.connection().execute(_LOCKED_STUDY, {"study": loaded_study.id})
-    earlier = known_worker(session, loaded_study, visitor)
+    earlier = known_worker(session, loaded_study, visitor) or _recognised(session, loaded_study, visitor)
     worker = earlier or _new_worker(session, loaded_study, visitor, now=now, new_token=new_token)
     is_invited = earlier is not None and _is_invited(session, earlier, visitor)
+    if is_invited:
+        session.connection().execute(_IS_BACK, {"came": worker.worker_id})
     insert_row(
         session,
         _NEW_ARRIVAL,
@@ -165,11 +183,36 @@ def _is_invited(session: Session, worker: KnownWorker, visitor: Visitor) -> bool
     return not known >= visitor.parameters.items()
 
 
+def _recognised(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> KnownWorker | None:
+    """Return the worker whose platform id was deleted and who comes again, None where pseudonyms do not tell."""
+    if not isinstance(loaded_study.entry.pseudonyms, tuple):
+        return None
+    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
+    sought = {"study": loaded_study.id, "pseudonym": pseudonym}
+    row = session.connection().execute(_NAMELESS, sought).one_or_none()
+    if row is None:
+        return None
+    return KnownWorker(
+        _insert_identity(session, loaded_study, visitor, row.id), row.id, pseudonym, row.consented_at
+    )
+
+
+def _shared_pseudonym(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> str:
+    key = pseudonym_key(session, loaded_study.id)
+    if key is None:
+        raise RuntimeError(f"the key of the pseudonyms of {loaded_study.name} is not in the database")
+    return shared_pseudonym(key, visitor.platform, visitor.worker)
+
+
 def _new_worker(
     session: Session, loaded_study: CachedStudy, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> KnownWorker:
     last = session.connection().scalar(_LAST_NUMBER, {"study": loaded_study.id})
-    pseudonym, withdrawal_code = new_token(PSEUDONYM_LETTERS), new_token(WITHDRAWAL_LETTERS)
+    is_shared = isinstance(loaded_study.entry.pseudonyms, tuple)
+    pseudonym = (
+        _shared_pseudonym(session, loaded_study, visitor) if is_shared else new_token(PSEUDONYM_LETTERS)
+    )
+    withdrawal_code = new_token(WITHDRAWAL_LETTERS)
     worker = insert_row(
         session,
         _NEW_WORKER,
@@ -183,7 +226,11 @@ def _new_worker(
             "last_seen_at": now,
         },
     )
-    identity = insert_row(
+    return KnownWorker(_insert_identity(session, loaded_study, visitor, worker), worker, pseudonym, None)
+
+
+def _insert_identity(session: Session, loaded_study: CachedStudy, visitor: Visitor, worker: int) -> int:
+    return insert_row(
         session,
         _NEW_IDENTITY,
         {
@@ -193,4 +240,3 @@ def _new_worker(
             "platform_worker": visitor.worker,
         },
     )
-    return KnownWorker(identity, worker, pseudonym, None)

@@ -77,7 +77,7 @@ ENTRIES = {
 WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles, ImageFiles, AdaptivePairs}
 """Paths, and numbers."""
 
-PATHS = {"pairs", "signing_keys"}
+PATHS = {"pairs", "pseudonyms", "signing_keys"}
 
 FOR_ANALYSIS = {"compare", "primary"}
 """Names of measures; the report shows them."""

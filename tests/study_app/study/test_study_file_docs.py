@@ -45,6 +45,7 @@ MODELS: dict[str, type[StudyFileModel]] = {
 IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
+    "pseudonyms": "drawn at random",
     "signing_keys": "none",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
