@@ -295,7 +295,7 @@ def agree(
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
         disagreements=_frame((result.disagreements for result in results.values()), COLUMNS),
         wanted=named,
-        notes=(*notes, *about_it, *filter(None, [evidence.looks])),
+        notes=(*notes, *about_it, *evidence.history),
         diagnostics={
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
