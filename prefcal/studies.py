@@ -257,6 +257,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     assist: str | None = None,
+    ordinal: bool = False,
     seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
     """Rank systems by preference: win rates, worths, open ranks, and duels.
@@ -285,6 +286,8 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     assist : str, optional
         A judge that is no person and judged more pairs than people did: its verdicts assist people's numbers (prediction-powered).
+    ordinal : bool
+        Take worths and ranks from the strength of graded answers (column ``strength``), in place of the choices alone.
     seed : int
         Changes nothing, since ranks need no random draw; accepted as in the other steps.
 
@@ -321,8 +324,8 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
     people, verdicts = _split(tables, by)
     if raters is not None:
-        if within is not None or assist is not None:
-            raise input_fault("raters goes neither with within nor with assist", cure="leave one of them out")
+        if within is not None or assist is not None or ordinal:
+            raise input_fault("raters goes not with within, assist or ordinal", cure="leave one of them out")
         return replace(rank_by_judge(verdicts, raters, task=task, level=level, place=place), by=by)
     ranking = rank_systems(
         people,
@@ -334,6 +337,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         same_answers=_same_answers(same_answers),
         study=None if folder is None else read_study(folder),
         assist=None if assist is None else verdicts_by(assist, verdicts),
+        ordinal=ordinal,
         place=place,
     )
     return replace(ranking, by=by)
