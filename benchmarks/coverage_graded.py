@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from benchmarks.coverage_rank import (
     REGIMES,
@@ -91,6 +92,16 @@ def held(regime: Regime, truth: Floats, place: int, number: int) -> dict[str, fl
     }
 
 
+def quantile(regime: Regime) -> float:
+    """Return 1.96, with fewer than 30 people or 20 topics Student's t at the degrees of freedom of the scarcer."""
+    people = np.inf if regime.people is None else regime.people
+    return (
+        1.96
+        if people >= 30 and regime.topics >= 20
+        else float(stdtrit(min(regime.topics, people) - 1, 0.975))
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="?", type=int, default=1000)
@@ -106,7 +117,7 @@ def main() -> None:
             rows = pd.DataFrame(
                 replicated(engine, partial(held, DESIGNS[name], truth, place), options.studies)
             )
-            good = 2 * 1.96 * rows["error"].std()
+            good = 2 * quantile(DESIGNS[name]) * rows["error"].std()
             mean = rows.mean()
             cells = (
                 *(f"{mean[what]:.3f}" for what in ("worth", "all ranks")),

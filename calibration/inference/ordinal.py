@@ -159,4 +159,4 @@ def fit_ordinal(model: OrdinalModel) -> Floats:
         return whole, float(gradient @ whole)
 
     point = maximise_newton(scaled.at, start, step, _RULE).point
-    return point / np.append(scale, np.ones(len(start) - len(scale)))
+    return np.asarray(point / np.append(scale, np.ones(len(start) - len(scale))))
