@@ -31,6 +31,7 @@ from calibration.judges.verdicts import Verdicts, split_verdicts
 from calibration.rank.folder import Ranking
 from calibration.rank.ranking import LEVEL, rank_by_judge, rank_systems
 from calibration.simulate import SimulatedStudy, simulate_study
+from calibration.tables.criteria import by_criterion
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
 from calibration.tables.people import people_tables
@@ -120,6 +121,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     measures: Sequence[str] = (),
     primary: tuple[str, str] | None = None,
     compare: Sequence[str] = (),
+    by: str | None = None,
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     assist: str | None = None,
@@ -148,6 +150,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         The comparison that counts, by names of measures.
     compare : sequence of str
         More measures to compare with the first of them.
+    by : str, optional
+        Count what people answered about this criterion (table criteria), in place of the overall choices.
     complete_only : bool
         Count only workers who completed the study.
     same_answers : {'apart', 'one-cluster'}
@@ -203,7 +207,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         raise input_fault(
             f"primary is {primary!r}", cure='give the names of two measures: ("M@1500", "M@840")'
         )
-    folder, (given, verdicts) = _folder(tables), _split(tables)
+    folder, (given, verdicts) = _folder(tables), _split(tables, by)
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
     fitted = None if model is None else _user_model(model)
     drawn = draw_model(fitted, draws, seed) if fitted and draws else None
@@ -221,6 +225,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
+        by=by,
         looks=study.looks if study else None,
         arguments=KEYWORDS,
     )
@@ -246,6 +251,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     task: str | None = None,
     within: Literal["topic"] | None = None,
     raters: str | None = None,
+    by: str | None = None,
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
@@ -267,6 +273,8 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     raters : str, optional
         Rank by the verdicts of this judge, a worker of kind model, in place of people's answers; ``raters`` of the result says so, and it cannot be
         written with `write_ranking`.
+    by : str, optional
+        Count what people answered about this criterion (table criteria), in place of the overall choices.
     level : float
         Of every interval, and of all ranks of a task, or of a topic, at once.
     exclude : bool
@@ -311,12 +319,12 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     _check_level(level)
     folder = _folder(tables)
     place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
-    people, verdicts = _split(tables)
+    people, verdicts = _split(tables, by)
     if raters is not None:
         if within is not None or assist is not None:
             raise input_fault("raters goes neither with within nor with assist", cure="leave one of them out")
-        return rank_by_judge(verdicts, raters, task=task, level=level, place=place)
-    return rank_systems(
+        return replace(rank_by_judge(verdicts, raters, task=task, level=level, place=place), by=by)
+    ranking = rank_systems(
         people,
         task=task,
         within=within,
@@ -328,6 +336,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         assist=None if assist is None else verdicts_by(assist, verdicts),
         place=place,
     )
+    return replace(ranking, by=by)
 
 
 def judge_requests(
@@ -514,10 +523,12 @@ def _same_answers(option: SameAnswersOption) -> SameAnswersOption:
     return option
 
 
-def _split(tables: FolderOrFrames) -> tuple[Tables, Verdicts]:
-    """Read or check tables, warn of odd values, and split off judges' verdicts."""
+def _split(tables: FolderOrFrames, by: str | None = None) -> tuple[Tables, Verdicts]:
+    """Read or check tables, warn of odd values, put a criterion in place of the choices, and split off judges' verdicts."""
     found = _checked(tables)
     warn_of_doubts(people_tables(found, numbered=False))
+    if by is not None:
+        found = by_criterion(found, by, place="criteria" if _folder(tables) is None else str(tables))
     people, verdicts = split_verdicts(found)
     return dict(people), verdicts
 

@@ -301,6 +301,7 @@ def agree(
             for task, result in results.items()
         },
         judges=replace(joined([result.judges for result in results.values()]), assisted=assisted),
+        by=evidence.by,
     )
 
 

@@ -321,6 +321,7 @@ def write_agreement(
         **record,
         "files": {name: digest_of(text.encode()) for name, text in texts.items()},
         "named": named,
+        "by": found.by,
         "notes": list(found.notes),
         "diagnostics": {
             task: [diagnostic.model_dump() for diagnostic in diagnostics]

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from calibration.judges.numbers import JudgeTables, judge_in_words
+from calibration.tables.criteria import about_criterion
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import Ties
 from metrics.errors import pluralise
@@ -190,6 +191,8 @@ class AgreementTables(HasSummary):
         Diagnostics of the judgments by task.
     judges : JudgeTables
         Judges that are no people beside those who judged.
+    by : str or None
+        The criterion whose answers were counted; None where the overall choices were.
 
     Examples
     --------
@@ -228,6 +231,12 @@ class AgreementTables(HasSummary):
     notes: tuple[str, ...]
     diagnostics: Mapping[str, tuple[Diagnostic, ...]]
     judges: JudgeTables = field(default_factory=JudgeTables)
+    by: str | None = None
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The sentence that these are answers about a criterion, if they are."""
+        return () if self.by is None else (about_criterion(self.by),)
 
     def frame(self) -> pd.DataFrame:
         """Return agreements without excluded workers; main columns only."""
@@ -246,7 +255,7 @@ class AgreementTables(HasSummary):
             diagnostic.sentence for diagnostics in self.diagnostics.values() for diagnostic in diagnostics
         ]
         judges = [f"{row['task']}: {judge_in_words(row)}" for row in self.judges.rows()]
-        return Overview(main, ".3f", [*limits, *judges, *self.notes, *dict.fromkeys(sentences)])
+        return Overview(main, ".3f", [*self.about, *limits, *judges, *self.notes, *dict.fromkeys(sentences)])
 
     def summary(self) -> str:
         """Return the overview as text."""

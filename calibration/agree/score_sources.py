@@ -276,6 +276,8 @@ class ScoreSources:
         Names of the preferences and of the scores in messages.
     drew_sides : collection of str
         Tasks with sides in random order, by study.json.
+    by : str or None
+        The criterion whose answers stand in the preferences (`calibration.tables.criteria.by_criterion`); None: the overall choices.
     looks : str or None
         Note on views of results during the study, by study.json.
     arguments : Arguments
@@ -294,6 +296,7 @@ class ScoreSources:
     place: str = "preferences"
     scores_place: str = "scores"
     drew_sides: Collection[str] = ()
+    by: str | None = None
     looks: str | None = None
     arguments: Arguments = OPTIONS
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from calibration.judges.assist import WIN_RATES
 from calibration.rank.best import BestSystem
+from calibration.tables.criteria import about_criterion
 from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
 from metrics.results import HasSummary, Overview
@@ -68,6 +69,8 @@ class Ranking(HasSummary):
         Whether it is known who judged. If not, intervals are over topics alone.
     raters : str or None
         The judge that is no person whose verdicts these are; None where people judged.
+    by : str or None
+        The criterion whose answers were counted; None where the overall choices were.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
     assisted : DataFrame
@@ -102,6 +105,7 @@ class Ranking(HasSummary):
     too_few: Mapping[str, str] = field(default_factory=dict)
     knows_workers: bool = True
     raters: str | None = None
+    by: str | None = None
     within: Literal["topic"] | None = None
     assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(WIN_RATES)))
     best_systems: Mapping[str, BestSystem] = field(default_factory=dict)
@@ -129,6 +133,11 @@ class Ranking(HasSummary):
         if self.raters is None:
             return None
         return f"By {self.raters} alone, a judge that is no person: this does not say what people prefer."
+
+    @property
+    def about(self) -> str | None:
+        """The sentence that these are answers about a criterion; None for overall choices."""
+        return None if self.by is None else about_criterion(self.by)
 
     def frame(self) -> pd.DataFrame:
         """Return the ranking by task, topic if each was ranked for itself, and system, the best first."""
@@ -283,6 +292,7 @@ def write_ranking(
         "notes": list(ranking.notes),
         "too_few": dict(ranking.too_few),
         "knows_workers": ranking.knows_workers,
+        "by": ranking.by,
         "within": ranking.within,
         "best_systems": {label: _finite(best) for label, best in ranking.best_systems.items()},
     }
@@ -322,6 +332,7 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         notes=tuple(record["notes"]),
         too_few=dict(record.get("too_few", {})),
         knows_workers=bool(record.get("knows_workers", True)),
+        by=record.get("by"),
         within=within,
         **({"assisted": _frame(folder / ASSISTED, WIN_RATES)} if (folder / ASSISTED).exists() else {}),
         best_systems={

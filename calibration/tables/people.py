@@ -54,7 +54,7 @@ def is_gold(preferences: pd.DataFrame) -> Bools:
     """Return the mask of the judgments of gold pairs."""
     if "gold" not in preferences:
         return np.zeros(len(preferences), dtype=bool)
-    return preferences["gold"].notna().to_numpy(bool)
+    return np.asarray(preferences["gold"].notna(), dtype=bool)
 
 
 def people_tables(

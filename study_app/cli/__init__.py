@@ -113,6 +113,17 @@ KEY = {
     "list": ("key:list_keys", "List the keys, their holders, and which are revoked."),
     "revoke": ("key:revoke", "Revoke a key."),
 }
+PROLIFIC = {
+    "draft": ("prolific.campaign:draft", "Make a draft on Prolific from a study file."),
+    "publish": ("prolific.campaign:publish", "Publish the draft, or go on after a pause."),
+    "pause": ("prolific.campaign:pause", "Let nobody new take the study there."),
+    "places": ("prolific.campaign:places", "Let more people take the study there."),
+    "sync": ("prolific.payments:sync_command", "Read every submission, and say whom to pay and whom to ask."),
+    "approve": ("prolific.payments:approve", "Approve the submissions that are to be paid."),
+    "bonus": ("prolific.payments:bonus", "Pay bonuses, one to a worker for the same purpose."),
+    "message": ("prolific.payments:message", "Write to the followers of streams."),
+    "pay": ("prolific.payments:pay", "List what was not paid for certain; send it, release it, settle it."),
+}
 COMMANDS = {
     "demo": ("demo:demo", "The whole loop on the bundled study, then keep serving it."),
     "plan": (":plan_group", "Find how large a study must be, by simulation."),
@@ -127,6 +138,7 @@ COMMANDS = {
         "Compare a platform's list of submissions with what is stored.",
     ),
     "bonus": ("people.platform_lists:bonus", "Write a list of bonuses by platform id."),
+    "prolific": (":prolific_group", "Recruit, approve, pay and write to people by Prolific's API."),
     "retention": (
         "people.personal_data:retention",
         "Delete platform ids, and answers of people who withdrew.",
@@ -204,6 +216,15 @@ convert_group = LazyGroup(
 )
 tables_group = LazyGroup(
     "tables", TABLES, help="Join the tables of several waves of a study, or of two servers."
+)
+prolific_group = LazyGroup(
+    "prolific",
+    PROLIFIC,
+    help="""Recruit, approve, pay and write to people by Prolific's API.
+
+    The token stands in PREFCAL_PROLIFIC_TOKEN and nowhere else. Without --yes nothing is published, approved, paid or sent. Every call is
+    kept in the database, nobody is rejected, and nobody is paid twice: a payment whose answer was lost waits for you (prefcal prolific pay).
+    """,
 )
 judge_group = LazyGroup(
     "judge",

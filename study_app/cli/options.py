@@ -134,6 +134,14 @@ def assist_option(numbers: str) -> Any:
     )
 
 
+def by_option() -> Any:
+    """Return the option `--by`, of a command that counts choices."""
+    return option(
+        metavar="CRITERION",
+        help="Count what people answered about this criterion (table criteria), in place of the overall choices.",
+    )
+
+
 def with_options(**classes: type) -> Callable[[Command], Command]:
     """Add the options of dataclasses to a command.
 

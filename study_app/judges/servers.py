@@ -8,21 +8,24 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_random_exponential,
-)
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 
 from metrics.errors import input_fault
+from study_app.http_client import (
+    BUSY,
+    DOWN,
+    LONGEST_ORDERED_WAIT_SECONDS,
+    TRIES,
+    check_key,
+    error_words,
+    hide,
+    in_one_line,
+    ordered_seconds,
+    wait_as_ordered,
+)
 from study_app.judges.requests import RequestFile
 from study_app.judges.run import JudgeError, JudgeReply, Patience
 
@@ -39,19 +42,6 @@ REFUSED = {
     ),
 }
 """Statuses that say that every request will end so, and the cure."""
-BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""Statuses that may be gone a little later."""
-DOWN = frozenset({429, 503, 529})
-"""Those of them that do not depend on the request."""
-TRIES = 8
-LONGEST_WAIT_SECONDS = 60.0
-GROWING = wait_random_exponential(max=LONGEST_WAIT_SECONDS)
-LONGEST_ORDERED_WAIT_SECONDS = 600.0
-"""Of a ``Retry-After``; a longer one ends the run."""
-SHOWN = 200
-"""Characters of what a server says that a message shows."""
-HIDDEN = "***"
-"""Stands for the key."""
 
 
 class _NoAnswerError(Exception):
@@ -105,10 +95,7 @@ class ServerJudge:
         temperature: float | None = None,
     ) -> None:
         self.url = _completions(base)
-        if key is not None and not (key.isascii() and key.isprintable()):
-            raise input_fault(
-                f"{KEY_VARIABLE} has a character that no key has", cure="set it to the key alone"
-            )
+        check_key(KEY_VARIABLE, key)
         self.model, self.key, self.jobs, self.timeout_seconds = model, key, jobs, timeout_seconds
         self.temperature = temperature
         self.patience = Patience()
@@ -153,7 +140,7 @@ class ServerJudge:
             else:
                 self.patience.answered()
                 return JudgeReply(id=request_id, line=line)
-        reason = self._hide(str(failure))
+        reason = hide(str(failure), self.key)
         self.patience.disappointed(reason, failed=not failure.is_refused)
         return JudgeReply(id=request_id, line=None, reason=reason)
 
@@ -162,7 +149,7 @@ class ServerJudge:
         tries = AsyncRetrying(
             retry=retry_if_exception_type(_BusyError),
             stop=stop_after_attempt(TRIES),
-            wait=_wait,
+            wait=wait_as_ordered,
             reraise=True,
         )
         try:
@@ -183,11 +170,11 @@ class ServerJudge:
         except (httpx.ConnectError, httpx.ProxyError) as error:
             if not self.patience.has_answered:
                 raise self._error(
-                    f"cannot be reached ({_words(error)})", "see whether it runs, and --url"
+                    f"cannot be reached ({error_words(error)})", "see whether it runs, and --url"
                 ) from None
-            raise _BusyError(_words(error), is_down=True) from None
+            raise _BusyError(error_words(error), is_down=True) from None
         except httpx.TransportError as error:
-            raise _BusyError(_words(error)) from None
+            raise _BusyError(error_words(error)) from None
         if response.status_code in BUSY:
             raise self._busy(response)
         if response.status_code in REFUSED:
@@ -198,7 +185,7 @@ class ServerJudge:
 
     def _busy(self, response: httpx.Response) -> Exception:
         """Return the error of a server that is busy, or of one that will be for too long."""
-        seconds = _ordered_seconds(response.headers.get("Retry-After"))
+        seconds = ordered_seconds(response)
         if seconds is not None and seconds > LONGEST_ORDERED_WAIT_SECONDS:
             return self._error(
                 f"answers {_status(response)}", f"run the same command again in {seconds:,.0f} s"
@@ -213,21 +200,18 @@ class ServerJudge:
             usage = given.get("usage") or {}
             tokens = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            said = " ".join(response.text[:SHOWN].split())
+            said = in_one_line(response.text)
             raise _NoAnswerError(f"what the server says is no chat completion: {said}") from None
         words = text if isinstance(text, str) else "".join(str(part.get("text", "")) for part in text)
         return {
-            "text": self._hide(words),
-            "model": self._hide(str(given.get("model") or self.model)),
+            "text": hide(words, self.key),
+            "model": hide(str(given.get("model") or self.model), self.key),
             "tokens": tokens,
         }
 
     def _error(self, problem: str, cure: str) -> JudgeError:
         place = self.url.copy_with(userinfo=b"", query=None)
-        return JudgeError(f"{self._hide(f'{place} {problem}')}; {cure}")
-
-    def _hide(self, text: str) -> str:
-        return text.replace(self.key, HIDDEN) if self.key else text
+        return JudgeError(f"{hide(f'{place} {problem}', self.key)}; {cure}")
 
 
 def _completions(base: str) -> httpx.URL:
@@ -241,33 +225,11 @@ def _completions(base: str) -> httpx.URL:
     return url.copy_with(path=f"{url.path.rstrip('/').removesuffix(COMPLETIONS)}{COMPLETIONS}")
 
 
-def _wait(state: RetryCallState) -> float:
-    """Return how many seconds to wait: as the server says, else a random time that grows."""
-    error = None if state.outcome is None else state.outcome.exception()
-    ordered = error.seconds if isinstance(error, _BusyError) else None
-    return GROWING(state) if ordered is None else ordered
-
-
-def _ordered_seconds(header: str | None) -> float | None:
-    """Return the seconds of a ``Retry-After``, which may be a date; None without one."""
-    if header is None:
-        return None
-    with suppress(ValueError):
-        return max(0.0, float(header))
-    with suppress(ValueError, TypeError):
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    return None
-
-
 def _status(response: httpx.Response) -> str:
     """Return a status with what the server says about it, in one line."""
     try:
         said = response.json()["error"]["message"]
     except (ValueError, LookupError, TypeError, RecursionError):
         said = response.text
-    words = " ".join(str(said)[:SHOWN].split())
+    words = in_one_line(said)
     return f"{response.status_code}{f': {words}' if words else ''}"
-
-
-def _words(error: Exception) -> str:
-    return str(error) or type(error).__name__

@@ -143,11 +143,20 @@ def build_report(material: ReportInputs) -> Report:
     shown = None if first.figure is None else first.figure.name
     return Report(
         study=_study_title(material),
-        banner=NOBODY_ASKED if not material.has_study else SIMULATED if material.simulated else "",
+        banner=" ".join(_banner(material)),
         front=first,
         sections=tuple(_without(section, shown) for section in sections),
         version=version("prefcal"),
     )
+
+
+def _banner(material: ReportInputs) -> Iterator[str]:
+    """Yield what has to be known of all numbers: that nobody was asked, that workers were simulated, what was counted."""
+    if not material.has_study:
+        yield NOBODY_ASKED
+    elif material.simulated:
+        yield SIMULATED
+    yield from material.about
 
 
 def _without(section: Section, shown: str | None) -> Section:

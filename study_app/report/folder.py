@@ -25,6 +25,7 @@ from calibration.fit.fit_files import FitPlots, read_fit_plots, read_quality
 from calibration.judges.numbers import JudgeTables
 from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
+from calibration.tables.criteria import about_criterion
 from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.people import people_tables
 from calibration.tables.study_json import StudyRecord, read_study
@@ -98,6 +99,12 @@ class ReportInputs:
         results = (self.agreement, self.ranking, self.model)
         has_judges = len(self.judges.numbers) > 0
         return bool(self.tables) or has_judges or any(result is not None for result in results)
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The sentences that the agreement or the ranking is of answers about a criterion, if it is."""
+        names = dict.fromkeys([self.record.get("by"), self.ranking.by if self.ranking else None])
+        return tuple(about_criterion(name) for name in names if name)
 
     @property
     def simulated(self) -> bool:

@@ -24,7 +24,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from metrics.errors import PrefcalError, input_fault
 from study_app.config import parsed_address
-from study_app.store import console_models, task_models
+from study_app.store import console_models, platform_models, task_models
 from study_app.store.models import Base
 from study_app.store.server_connections import SOON_LOST, prepare_for_pages
 from study_app.store.writer_lock import WRITES, SharedWrites, begin_for_writing, refuse_half_a_write
@@ -44,7 +44,7 @@ SQLite has one for every thread of a server, PostgreSQL as many as a server can 
 """
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
-_MODULES = (task_models, console_models)
+_MODULES = (task_models, console_models, platform_models)
 METADATA: MetaData = Base.metadata
 
 

@@ -238,7 +238,8 @@ class Worker(Base):
     ``number`` (from 1, in order of arrival) seeds the random assignment.
 
     Who does not finish is stopped, as screened_out, failed_checks or partial; ``completion_code`` is then the code for that, if there
-    is one. ``times_moved_ms`` is drawn once: an export moves all times of the worker by it.
+    is one. ``times_moved_ms`` is drawn once: an export moves all times of the worker by it. ``returned_at``: when the platform said
+    that the worker had given the work back or run out of time; None again from the next answer or arrival.
     """
 
     __tablename__ = "worker"
@@ -264,6 +265,7 @@ class Worker(Base):
     times_moved_ms: Mapped[int] = mapped_column(
         default=lambda: secrets.randbelow(HOUR_MS), server_default="0"
     )
+    returned_at: Mapped[datetime | None]
     study: Mapped[LoadedStudy] = relationship()
 
 

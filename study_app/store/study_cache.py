@@ -282,6 +282,7 @@ class WorkerRow:
     withdrawn_at: datetime | None
     stopped_at: datetime | None
     stopped_as: str | None
+    returned_at: datetime | None
 
 
 @dataclass(slots=True)

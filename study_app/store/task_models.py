@@ -122,7 +122,8 @@ class PlatformRecord(Base):
     """Platform's record of one submission of a worker: id, and state in its words.
 
     ``finding``: what was advised when the list was read; None where an earlier prefcal read it. ``marked_paid_at``: when the
-    researcher said that it was paid, whatever the list says.
+    researcher said that it was paid, whatever the list says. ``prolific_study_id``: where the list was read from Prolific's API, which
+    of the studies there it belongs to.
     """
 
     __tablename__ = "platform_record"
@@ -136,6 +137,7 @@ class PlatformRecord(Base):
     read_at: Mapped[datetime]
     finding: Mapped[str | None]
     marked_paid_at: Mapped[datetime | None]
+    prolific_study_id: Mapped[int | None] = mapped_column(ForeignKey("prolific_study.id"))
 
 
 class StoredStream(Base):

@@ -39,12 +39,19 @@ def with_ids(file: StudyFile) -> StudyFile:
     """
     if not isinstance(file.entry.ids, str):
         return file
-    names = _listed_names(file, file.entry.ids)
+    names = listed_names(file, file.entry.ids)
     ids = tuple(dict.fromkeys(digest_of(file.entry.study, name) for name in names))
     return replace(file, entry=file.entry.model_copy(update={"ids": ids}))
 
 
-def _listed_names(file: StudyFile, named: str) -> list[str]:
+def listed_names(file: StudyFile, named: str) -> list[str]:
+    """Return the ids of a file that a study file names.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, has no id, or a line that is not an id of the platform.
+    """
     path = file.path.parent / named
     log, platform = FaultLog(file.path), platform_of(file.entry)
     try:

@@ -140,7 +140,7 @@ def parse_platform_list(
                 cure="remove the line, or name the column with --id-column",
             )
             continue
-        submissions.append(_submission(cells, meanings))
+        submissions.append(submission_of_cells(cells, meanings))
     log.raise_if_any()
     unknown = tuple(sorted({submission.status for submission in submissions if not submission.known}))
     return PlatformList(submissions=tuple(submissions), unknown=unknown)
@@ -191,7 +191,8 @@ def _places(
     return places
 
 
-def _submission(cells: Mapping[str, str], meanings: Mapping[str, str]) -> Submission:
+def submission_of_cells(cells: Mapping[str, str], meanings: Mapping[str, str] = STATES) -> Submission:
+    """Return what a platform says of one submission: its id, submission, status and code."""
     code, meaning = cells.get("code", ""), meanings.get(_plain(cells["status"]))
     return Submission(
         worker=cells["id"],

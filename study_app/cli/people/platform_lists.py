@@ -101,7 +101,7 @@ def reconcile(
         if output is not None:
             write_atomically(
                 output,
-                csv_text(SUBMISSION_COLUMNS, [_submission_cells(submission) for submission in reconciled]),
+                csv_text(SUBMISSION_COLUMNS, [submission_cells(submission) for submission in reconciled]),
                 private=True,
             )
     for word in listed.unknown:
@@ -115,7 +115,7 @@ def reconcile(
             f"note: the platform ids of {nameless} workers of this study were deleted; the list cannot be compared with them",
             err=True,
         )
-    click.echo(_in_words(reconciled), nl=False)
+    click.echo(findings_in_words(reconciled), nl=False)
 
 
 def _states(**given: tuple[str, ...]) -> dict[str, str]:
@@ -132,7 +132,7 @@ def _states(**given: tuple[str, ...]) -> dict[str, str]:
     return meanings
 
 
-def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
+def findings_in_words(reconciled: "list[ReconciledSubmission]") -> str:
     """Count the workers of each finding, then list those that need an action."""
     if not reconciled:
         return "the list is empty, and no worker has complete data\n"
@@ -145,12 +145,12 @@ def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
         for finding, meaning in SUBMISSION_STATES.items()
         if counts[finding]
     ]
-    rows = [_submission_cells(submission) for submission in reconciled if submission.finding not in QUIET]
+    rows = [submission_cells(submission) for submission in reconciled if submission.finding not in QUIET]
     return "".join(lines) + (f"\n{table_text(SUBMISSION_COLUMNS, rows)}" if rows else "")
 
 
-def _submission_cells(submission: "ReconciledSubmission") -> tuple[str, ...]:
-
+def submission_cells(submission: "ReconciledSubmission") -> tuple[str, ...]:
+    """Return the cells of a submission, as `SUBMISSION_COLUMNS` names them."""
     return (
         escape_spreadsheet_cell(submission.worker),
         escape_spreadsheet_cell(submission.submission),
@@ -197,26 +197,12 @@ def bonus(
     On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """
-    if (file is None) == (each is None):
-        raise click.UsageError("name FILE or --each AMOUNT")
     store = open_named_database(database)
     try:
         with transaction(store, write=False) as session:
             chosen = chosen_study(session, study)
-            ids = identities(session, chosen.id)
-            plans = StudyCache()
-            plan = plans.of(session, chosen.id, chosen.version)
-            whole = completed(session, plans, plan, now=tokens.utc_now())
-            unlisted = set() if even_unlisted else _unlisted(session, chosen, ids)
-            amounts = (
-                {worker: _same(each) for worker in whole if worker in ids}
-                if each is not None
-                else _listed(session, chosen.id, str(file), ids, unlisted)
-            )
+            ids, amounts = bonus_amounts(session, chosen, file, each, even_unlisted=even_unlisted)
             name = chosen.name
-        if each is not None:
-            _note_nameless(len(whole), len(amounts))
-            amounts = _without_unlisted(amounts, unlisted)
         lines = bonus_lines(ids, amounts)
         if output is None:
             click.echo(lines, nl=False)
@@ -229,6 +215,31 @@ def bonus(
         f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
         err=True,
     )
+
+
+def bonus_amounts(
+    session: "Session",
+    study: "LoadedStudy",
+    file: str | None,
+    each: str | None,
+    *,
+    even_unlisted: bool = False,
+) -> tuple[dict[str, str], dict[str, Decimal]]:
+    """Return platform ids and amounts by pseudonym, of a file or the same for everybody with complete data.
+
+    It says on stderr who is left out and why.
+    """
+    if (file is None) == (each is None):
+        raise click.UsageError("name FILE or --each AMOUNT")
+    ids = identities(session, study.id)
+    unlisted = set() if even_unlisted else _unlisted(session, study, ids)
+    if each is None:
+        return ids, _listed(session, study.id, str(file), ids, unlisted)
+    plans = StudyCache()
+    whole = completed(session, plans, plans.of(session, study.id, study.version), now=tokens.utc_now())
+    amounts = {worker: _same(each) for worker in whole if worker in ids}
+    _note_nameless(len(whole), len(amounts))
+    return ids, _without_unlisted(amounts, unlisted)
 
 
 def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> str:

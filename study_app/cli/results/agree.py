@@ -1,6 +1,6 @@
 """Commands `prefcal agree` and `prefcal report`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ import click
 from study_app.cli.options import (
     MAX_COUNT,
     assist_option,
+    by_option,
     option,
     output_folder,
     same_answers_option,
@@ -90,6 +91,7 @@ class AgreeOptions:
         " with the first.",
     )
     complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
+    by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("agreements, and their differences,")
     seed: int = seed_option()
@@ -205,7 +207,7 @@ def _rank(
         remove_ranking(folder)
         return [f"no ranking: {error}"]
     kept = ("tables", "tables_sha256", "complete_only", "same_answers", "command")
-    write_ranking(ranking, folder, {key: record[key] for key in kept})
+    write_ranking(replace(ranking, by=evidence.by), folder, {key: record[key] for key in kept})
     return []
 
 
@@ -228,7 +230,7 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
     from metrics.files import relative_path
     from study_app.cli.tables.folder import read_with_verdicts
 
-    read, verdicts = read_with_verdicts(tables, for_votes=True)
+    read, verdicts = read_with_verdicts(tables, for_votes=True, by=choices.by)
     digest, model, study = tables_sha256(tables), choices.model, read_study(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None
@@ -245,6 +247,7 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
         place=str(Path(tables) / "preferences.csv"),
         scores_place=choices.scores or "scores",
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
+        by=choices.by,
         looks=study.looks if study else None,
     )
     return evidence, {

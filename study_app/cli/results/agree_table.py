@@ -40,7 +40,7 @@ OTHER_WAYS = {
 
 def agreement_text(found: AgreementTables) -> str:
     """Put the agreement of every task, and its judges that are no people, into sentences and tables."""
-    parts: list[str] = []
+    parts: list[str] = [*map(wrapped, found.about)]
     tasks = list(dict.fromkeys([*found.agreement["task"], *found.judges.numbers["task"]]))
     for task in tasks:
         rows, comparisons, pairs = (

@@ -1,7 +1,7 @@
 """`prefcal rank`: which system people prefer."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +9,7 @@ import click
 from study_app.cli.options import (
     FiniteFloat,
     assist_option,
+    by_option,
     one_of,
     option,
     output_folder,
@@ -53,6 +54,7 @@ class RankOptions:
     exclude: str = one_of(
         "rules", "none", help="Leave out the workers that the study's rules exclude, or keep them."
     )
+    by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("win rates, and differences from the best,")
     seed: int = seed_option(
@@ -98,13 +100,13 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         raise click.UsageError("--raters prints a table, and cannot be used with -o, --within or --assist")
     if folder is not None:
         check_folder(folder, tables)
-    people, verdicts = read_with_verdicts(tables, for_votes=True)
+    people, verdicts = read_with_verdicts(tables, for_votes=True, by=choices.by)
     if choices.raters is not None:
         place = f"{tables}/preferences.csv"
         by_judge = rank_by_judge(
             verdicts, choices.raters, task=choices.task, level=choices.level, place=place
         )
-        _print(by_judge, printed, None)
+        _print(replace(by_judge, by=choices.by), printed, None)
         return
     ranking = rank_systems(
         people,
@@ -117,6 +119,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         assist=None if choices.assist is None else verdicts_by(choices.assist, verdicts),
         place=f"{tables}/preferences.csv",
     )
+    ranking = replace(ranking, by=choices.by)
     if folder is not None:
         context = click.get_current_context()
         values = {name: value for name, value in context.params.items() if name != "seed"}
@@ -142,8 +145,9 @@ def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
     is_answer = printed.is_for_people and not ranking.is_of_topics
     answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if is_answer]
-    if ranking.whose is not None and not printed.is_for_people:
-        click.echo(ranking.whose, err=True)
+    if not printed.is_for_people:
+        for sentence in filter(None, (ranking.whose, ranking.about)):
+            click.echo(sentence, err=True)
     for note in ranking.notes:
         if not note.startswith(tuple(answers)):  # it is the answer
             click.echo(note, err=True)
@@ -155,8 +159,8 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     from study_app.cli.results.assisted_text import assisted_lines
 
     share = f"{100 * ranking.level:.4g} %"
-    if ranking.whose is not None:
-        yield wrapped(ranking.whose)
+    for sentence in filter(None, (ranking.whose, ranking.about)):
+        yield wrapped(sentence)
     if ranking.is_of_topics:
         yield from _lines_within(ranking, share)
         where = f"in {folder}" if folder else "with -o DIR"

@@ -383,7 +383,11 @@ def read_with_warnings(
 
 
 def read_with_verdicts(
-    folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
+    folder: str | Path,
+    *,
+    compact: "Collection[str]" = ("activity",),
+    for_votes: bool = False,
+    by: str | None = None,
 ) -> "tuple[dict[str, pd.DataFrame], Verdicts]":
     """Read the tables of people and the verdicts of judges, with warnings.
 
@@ -397,6 +401,8 @@ def read_with_verdicts(
         Tables whose texts are to be categories, as for `calibration.tables.files.read_tables`.
     for_votes : bool
         Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
+    by : str, optional
+        The criterion whose answers stand in place of the overall choices.
 
     Returns
     -------
@@ -408,9 +414,11 @@ def read_with_verdicts(
     Raises
     ------
     InputError
-        As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole.
+        As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole; or
+        if there is no such criterion.
     """
     from calibration.judges.verdicts import split_verdicts
+    from calibration.tables.criteria import by_criterion
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
@@ -420,6 +428,8 @@ def read_with_verdicts(
     read_study(folder)
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
+    if by is not None:
+        tables = by_criterion(tables, by, place=str(folder))
     people, verdicts = split_verdicts(tables)
     found = dict(people)
     if for_votes and "preferences" in found:

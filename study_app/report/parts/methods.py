@@ -62,6 +62,7 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
     """Return the section on methods, with its numbers."""
     done = [*_people(material), *_tasks(material), *_exclusion(material)]
     first, *paragraphs = done or ["What the workers did is not on record here."]
+    paragraphs += material.about
     if results:
         paragraphs += COMPUTED
     for result in results:

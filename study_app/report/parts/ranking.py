@@ -90,7 +90,11 @@ def _best_of_topics(ranking: Ranking) -> Section:
         key="ranking",
         title=title,
         short="Best of each topic",
-        paragraphs=(counted, *(f"{note[:1].upper()}{note[1:]}." for note in ranking.notes)),
+        paragraphs=(
+            *filter(None, [ranking.about]),
+            counted,
+            *(f"{note[:1].upper()}{note[1:]}." for note in ranking.notes),
+        ),
         figures=(
             Figure(
                 name="ranking",
@@ -140,6 +144,7 @@ def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
 
 
 def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFrame) -> Iterator[str]:
+    yield from filter(None, [ranking.about])
     counts = (
         f"{judgments_in_words(rows, met)}. A win rate is the share of duels that a system wins, a tie as half a win;"
         " every topic and every opponent weighs the same."

@@ -210,7 +210,7 @@ def _stored_records(session: Session, study: int) -> dict[tuple[int, str], Platf
     return {(record.identity_id, record.submission): record for record in session.scalars(records)}
 
 
-_PAYS: tuple[SubmissionState, ...] = (
+PAYS: tuple[SubmissionState, ...] = (
     "paid",
     "marked_paid",
     "pay",
@@ -234,7 +234,7 @@ def _pay_once(
     """
     of_person: defaultdict[int, list[PlatformRecord]] = defaultdict(list)
     for (identity, _), record in records.items():
-        if record.finding in _PAYS:
+        if record.finding in PAYS:
             of_person[identity].append(record)
     for worker in everybody:
         same_work = [
@@ -244,7 +244,7 @@ def _pay_once(
         ]
         newest_first = reversed(same_work)
         for record in sorted(
-            newest_first, key=lambda record: _PAYS.index(cast("SubmissionState", record.finding))
+            newest_first, key=lambda record: PAYS.index(cast("SubmissionState", record.finding))
         )[1:]:
             if record.finding not in {"paid", "marked_paid"}:
                 record.finding = "open" if record.finding == "not_handed_in" else "same_work"

@@ -1,5 +1,6 @@
 """Reminders of followed streams; the platform sends them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,17 +15,33 @@ from study_app.study.entries import FollowedTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """A followed stream: its follower's platform id and row, and its title."""
+    """A followed stream: its follower's platform id and row, its title and its row."""
 
     platform_worker: str
     title: str
     worker: int
+    follow: int
 
 
 def remind(
     session: Session, loaded_study: CachedStudy, *, quiet_hours: float | None, now: datetime
 ) -> list[Reminder]:
-    """Return every stream whose days are not over, and store its reminder.
+    """Return every stream whose days are not over, and store its reminder; see `due_reminders`."""
+    reminders = due_reminders(session, loaded_study, quiet_hours=quiet_hours, now=now)
+    note_reminders(session, reminders, now=now)
+    return reminders
+
+
+def note_reminders(session: Session, reminders: Iterable[Reminder], *, now: datetime) -> None:
+    """Store that followers are reminded now."""
+    session.add_all(Prompt(follow_id=reminder.follow, sent_at=now) for reminder in reminders)
+    session.flush()
+
+
+def due_reminders(
+    session: Session, loaded_study: CachedStudy, *, quiet_hours: float | None, now: datetime
+) -> list[Reminder]:
+    """Return every stream whose days are not over.
 
     Parameters
     ----------
@@ -54,9 +71,9 @@ def remind(
         if quiet_hours is None or not _was_here(
             signs.get(follow.id, follow.started_at), quiet_hours, entry, now=now
         ):
-            session.add(Prompt(follow_id=follow.id, sent_at=now))
-            reminders.append(Reminder(platform_worker=platform_worker, title=title, worker=worker))
-    session.flush()
+            reminders.append(
+                Reminder(platform_worker=platform_worker, title=title, worker=worker, follow=follow.id)
+            )
     return reminders
 
 

@@ -5,7 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, delete, exists, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from study_app.store.models import (
@@ -24,6 +38,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
+from study_app.store.platform_models import PlatformEvent, PlatformOrder
 from study_app.store.task_models import (
     CodeShown,
     Follow,
@@ -111,6 +126,7 @@ def identity_parts(workers: Sequence[int]) -> list[TaskCompletion]:
     known = select(PlatformIdentity.id).where(PlatformIdentity.worker_id.in_(workers))
     return [
         (PlatformRecord, PlatformRecord.identity_id.in_(known)),
+        (PlatformEvent, PlatformEvent.identity_id.in_(known)),
         (PlatformEntry, PlatformEntry.identity_id.in_(known)),
         (PlatformIdentity, PlatformIdentity.worker_id.in_(workers)),
     ]
@@ -142,16 +158,26 @@ def unpaid(session: Session, workers: Sequence[int], complete: Collection[int]) 
     """Count the workers with a known id who may still be owed something.
 
     They have complete data (those in ``complete``) or work that the platform reports as submitted, and
-    nothing reported or marked as paid.
+    nothing reported or marked as paid; or an order to approve or pay that is not confirmed.
     """
+    is_open = exists().where(
+        PlatformOrder.worker_id == Worker.id,
+        PlatformOrder.kind != "message",
+        PlatformOrder.state != "confirmed",
+    )
     records = exists().where(
         PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
     )
     query = select(func.count(Worker.id)).where(
         Worker.id.in_(workers),
         exists().where(PlatformIdentity.worker_id == Worker.id),
-        or_(Worker.id.in_(complete), records.where(PlatformRecord.confirmed)),
-        ~records.where(or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None))),
+        or_(
+            is_open,
+            and_(
+                or_(Worker.id.in_(complete), records.where(PlatformRecord.confirmed)),
+                ~records.where(or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None))),
+            ),
+        ),
     )
     return session.scalar(query) or 0
 
@@ -166,16 +192,31 @@ def count_rows(session: Session, parts: Sequence[TaskCompletion]) -> dict[str, i
 
 
 def delete_rows(session: Session, parts: Sequence[TaskCompletion]) -> None:
-    """Delete them; codes that were shown stay without the arrival that they were for."""
+    """Delete them; codes that were shown and orders to pay stay, without arrival and submission."""
     session.flush()
     for model, condition in parts:
         if model is PlatformEntry:
             gone = select(PlatformEntry.id).where(condition)
             session.execute(update(CodeShown).where(CodeShown.entry_id.in_(gone)).values(entry_id=None))
+        elif model is PlatformIdentity:
+            _forget_submissions(session, condition)
         elif model is Showing:
             _uncount(session, condition)
         session.execute(delete(model).where(condition))
     session.expire_all()
+
+
+def _forget_submissions(session: Session, gone: ColumnElement[bool]) -> None:
+    """Take the platform's names of submissions out of the orders of those whose ids go."""
+    nameless = literal("deleted ").concat(cast(PlatformOrder.id, String))
+    session.execute(
+        update(PlatformOrder)
+        .where(PlatformOrder.worker_id.in_(select(PlatformIdentity.worker_id).where(gone)))
+        .values(
+            submission="",
+            purpose=case((PlatformOrder.kind == "approval", nameless), else_=PlatformOrder.purpose),
+        )
+    )
 
 
 def _uncount(session: Session, gone: ColumnElement[bool]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.availability import has_open
@@ -43,6 +43,11 @@ _NAMELESS = (
 )
 _ARRIVALS = select(PlatformEntry.parameters).where(PlatformEntry.identity_id == bindparam("identity"))
 _LAST_NUMBER = select(func.max(Worker.number)).where(Worker.study_id == bindparam("study"))
+_IS_BACK = (
+    update(Worker)
+    .where(Worker.id == bindparam("came"), Worker.returned_at.is_not(None))
+    .values({"returned_at": None})
+)
 _NEW_WORKER, _NEW_IDENTITY, _NEW_ARRIVAL = insert(Worker), insert(PlatformIdentity), insert(PlatformEntry)
 
 
@@ -134,6 +139,8 @@ def arrive(
     earlier = known_worker(session, loaded_study, visitor) or _recognised(session, loaded_study, visitor)
     worker = earlier or _new_worker(session, loaded_study, visitor, now=now, new_token=new_token)
     is_invited = earlier is not None and _is_invited(session, earlier, visitor)
+    if is_invited:
+        session.connection().execute(_IS_BACK, {"came": worker.worker_id})
     insert_row(
         session,
         _NEW_ARRIVAL,

@@ -429,10 +429,15 @@ def keep_alive(session: Session, progress: WorkerProgress, *, now: datetime, ans
     """Store activity and renew the worker's leases, from the first answer on.
 
     ``answers``: this is an answer. A worker who returns to an expired slot continues: it is renewed when the
-    query has room for it once more, and late when another worker has taken the slot.
+    query has room for it once more, and late when another worker has taken the slot. The open page of somebody who gave the work
+    back at the platform renews nothing; an answer does.
     """
     if now - progress.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
         update_rows(session, progress.worker, last_seen_at=now)
+    if progress.worker.returned_at is not None:
+        if not answers:
+            return
+        update_rows(session, progress.worker, returned_at=None)
     entry = progress.plan.entry
     if entry.first_lease < entry.lease and not answers and not has_answer(progress):
         return

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.agree.agree_tables import agree_tables
+from calibration.agree.agree_tables import agree
 from calibration.agree.score_sources import ScoreSources
 from calibration.join.join import join_tables
 from calibration.rank.ranking import rank_systems
@@ -106,7 +106,7 @@ def estimates(tables, about):
     )
     ranking = rank_systems(tables, study=about)
     sources = ScoreSources(tables=tables, scores=scores, drew_sides=("pairs",))
-    found = agree_tables(sources)
+    found = agree(sources)
     return (ranking.ranking, ranking.duels, found.agreement, found.comparisons, found.pairs)
 
 

@@ -1,4 +1,4 @@
-"""No command that reads tables counts a judge that is no person among people: what it prints and writes is the same without."""
+"""No command that reads tables counts a judge that is no person, or a gold pair: what it prints and writes is the same without."""
 
 import json
 from pathlib import Path
@@ -72,13 +72,39 @@ def with_judges(tables, seed=7):
     )
 
 
+def with_gold(tables, seed=7):
+    """Return tables in which each worker answered every fourth pair once more, as a gold pair, and read it slowly."""
+    rng = np.random.default_rng(seed)
+    judged, mixed = tables["preferences"], dict(tables)
+    gold = judged.iloc[::4].assign(
+        judgment=lambda rows: "G" + rows["judgment"],
+        choice=lambda rows: rng.choice(["left", "right", "equally_bad"], len(rows)),
+        gold="left",
+        validation_of=None,
+        decision_seconds=60.0,
+    )
+    mixed["preferences"] = pd.concat([gold[:5], judged, gold[5:]], ignore_index=True)
+    number = {"dwell_seconds": 99.0, "chars_read": 1.0}
+    for name in ("reads", "stops"):
+        frame = tables[name]
+        about = frame.iloc[: len(gold)].assign(judgment=gold["judgment"].to_numpy()[: len(frame)])
+        slow = {column: value for column, value in number.items() if column in frame}
+        mixed[name] = pd.concat([frame, about.assign(**slow)], ignore_index=True)
+    asked = gold[["judgment", "choice"]].assign(criterion="correct")
+    return mixed | {"criteria": asked}
+
+
 @pytest.fixture(scope="module", params=["named", "unknown", "copies"])
 def folders(request, tmp_path_factory):
-    """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers."""
-    tables = study()
+    """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers.
+
+    Where they are known, the second also has gold pairs.
+    """
+    tables, with_gold_pairs = study(), dict
     if request.param == "named":
         tables = prefcal.simulate(prefcal.SimulatedStudy(workers=10, topics=3))
         tables["workers"].loc[2, "excluded"] = True
+        with_gold_pairs = with_gold
     if request.param == "unknown":
         tables["preferences"]["worker"] = None
     if request.param == "copies":
@@ -88,7 +114,7 @@ def folders(request, tmp_path_factory):
         copied = first.assign(worker="copy", judgment=[f"c{row}" for row in range(len(first))])
         tables["preferences"] = pd.concat([tables["preferences"], copied], ignore_index=True)
     room = tmp_path_factory.mktemp("pooled")
-    for name, frames in (("people-only", tables), ("with-judges", with_judges(tables))):
+    for name, frames in (("people-only", tables), ("with-judges", with_judges(with_gold_pairs(tables)))):
         write_tables(frames, room / name / "tables")
     return room / "people-only", room / "with-judges"
 
@@ -118,6 +144,8 @@ def test_a_command_says_and_writes_the_same_with_judges_and_without(
     assert said[0]["code"] == said[1]["code"] < 2  # nothing can be fitted to some of these studies
     if command == "check":
         assert "2 judges beside people, with" in said[1]["out"]
+        has_gold = (folders[1] / "tables" / "criteria.csv").exists()
+        assert ("of gold pairs: in no estimate" in said[1]["out"]) == has_gold
         lines = [set(each["err"].splitlines()) for each in said]
         assert lines[0] == lines[1]
     elif command == "agree" and "results/judge.csv" in said[1]:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from study_app import http_client
 from study_app.judges import servers
 from tests.study_app.judges.judge_server import completion, serving
 from tests.study_app.judges.requests_file import read_lines, write_requests
@@ -16,7 +17,7 @@ KEY = "sk-very-SECRET-0815"
 @pytest.fixture
 def ask(tmp_path, monkeypatch, capsys):
     """Run a server on so many requests; returns how the command ended, and the answers."""
-    monkeypatch.setattr(servers, "GROWING", lambda _state: 0.01)
+    monkeypatch.setattr(http_client, "GROWING", lambda _state: 0.01)
     monkeypatch.setenv(servers.KEY_VARIABLE, KEY)
 
     def asked(server, count=6, *options):

@@ -1,0 +1,1 @@
+"""Commands `prefcal prolific`: a campaign on Prolific by its API."""

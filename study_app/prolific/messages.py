@@ -1,0 +1,155 @@
+"""Messages to followers of streams, one each and for one purpose once."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from metrics.errors import input_fault
+from study_app.prolific.answers import ChangedAnswerError
+from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.sending import Sending
+from study_app.services.researcher.orders import (
+    INTENDED,
+    UNKNOWN,
+    claim,
+    intend_messages,
+    mark_confirmed,
+    mark_intended,
+    orders_of,
+)
+from study_app.services.researcher.remind import Reminder, note_reminders
+from study_app.store.database import Database, transaction
+from study_app.store.platform_models import PlatformOrder, ProlificStudy
+from study_app.store.tokens import Now, Signer
+
+ADDRESS, TOPICS = "{address}", "{topics}"
+MOST_LETTERS = 5_000
+CLOCKS_APART = timedelta(minutes=5)
+"""Most that the clocks here and there may differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalText:
+    """Message to one follower: platform id, address and text, and the streams that it is about."""
+
+    platform_worker: str
+    address: str
+    text: str
+    reminders: Sequence[Reminder]
+
+
+def personal_texts(
+    text: str, reminders: Sequence[Reminder], *, base: str, signer: Signer
+) -> Mapping[int, PersonalText]:
+    """Return the message to each follower (row), with their own address.
+
+    Raises
+    ------
+    InputError
+        If the text has no ``{address}``, or is too long.
+    """
+    if ADDRESS not in text or len(text) > MOST_LETTERS:
+        raise input_fault(
+            f"a message of {len(text)} letters{'' if ADDRESS in text else f' without {ADDRESS}'}",
+            cure=f"write {ADDRESS} where each follower's own address is to stand, and at most {MOST_LETTERS:,} letters",
+        )
+    followed: defaultdict[int, list[Reminder]] = defaultdict(list)
+    for reminder in reminders:
+        followed[reminder.worker].append(reminder)
+    texts = {}
+    for worker, streams in followed.items():
+        address = f"{base.rstrip('/')}/w/{signer.worker_token(worker)}/?via=reminder"
+        topics = ", ".join(dict.fromkeys(stream.title for stream in streams))
+        texts[worker] = PersonalText(
+            platform_worker=streams[0].platform_worker,
+            address=address,
+            text=text.replace(ADDRESS, address).replace(TOPICS, topics),
+            reminders=streams,
+        )
+    return texts
+
+
+def send_messages(
+    database: Database,
+    api: ProlificApi,
+    study_id: int,
+    purpose: str,
+    texts: Mapping[int, PersonalText],
+    *,
+    now: Now,
+) -> Sending:
+    """Send each follower a message, unless they have it for this purpose.
+
+    A message whose answer was lost is looked for among those that Prolific shows, and not sent again.
+    """
+    result = Sending()
+    with transaction(database, write=True) as session:
+        intend_messages(session, study_id, purpose, texts, now=now())
+    with transaction(database, write=False) as session:
+        orders = [
+            order
+            for order in session.scalars(orders_of(study_id))
+            if (order.kind, order.purpose) == ("message", purpose) and order.worker_id in texts
+        ]
+        remotes = {row.id: str(row.remote) for row in session.scalars(select(ProlificStudy))}
+    for order in orders:
+        message, study = texts[order.worker_id], remotes[order.prolific_study_id]
+        try:
+            if order.state == UNKNOWN:
+                result.unknown += not _is_shown(database, api, order, message, now=now)
+            elif order.state == INTENDED:
+                result.sent += _send(database, api, order, message, study, now=now)
+        except RefusedCallError as error:
+            if not error.is_about_content:
+                result.stopped_by = str(error)
+                return result
+            result.refused.append(f"order {order.id}: {error}")
+        except (CallError, ChangedAnswerError) as error:
+            result.unknown += isinstance(error, LostAnswerError)
+            result.stopped_by = str(error)
+            return result
+    return result
+
+
+def _send(
+    database: Database,
+    api: ProlificApi,
+    order: PlatformOrder,
+    message: PersonalText,
+    study: str,
+    *,
+    now: Now,
+) -> bool:
+    """Send one message; False where another process has taken it."""
+    with transaction(database, write=True) as session:
+        if not claim(session, [order.id], batch=None, now=now()):
+            return False
+    try:
+        api.send_message(message.platform_worker, study, message.text)
+    except RefusedCallError as error:
+        with transaction(database, write=True) as session:
+            mark_intended(session, [order.id], str(error))
+        raise
+    with transaction(database, write=True) as session:
+        mark_confirmed(session, [order.id], now=now())
+        note_reminders(session, message.reminders, now=now())
+    return True
+
+
+def _is_shown(
+    database: Database, api: ProlificApi, order: PlatformOrder, message: PersonalText, *, now: Now
+) -> bool:
+    """Confirm a message that Prolific shows since its call: the same text, with the follower's own address."""
+    since = (order.sent_at or order.intended_at) - CLOCKS_APART
+    shown = any(
+        message.text.strip() in shown.body and shown.sent_at is not None and shown.sent_at >= since
+        for shown in api.messages(message.platform_worker)
+    )
+    if shown:
+        with transaction(database, write=True) as session:
+            mark_confirmed(session, [order.id], now=now())
+            note_reminders(session, message.reminders, now=now())
+    return shown

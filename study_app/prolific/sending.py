@@ -1,0 +1,155 @@
+"""Approvals and bonuses on their way to Prolific, in batches, each made once.
+
+The order of the steps is what keeps anybody from being paid twice: the orders of a batch are stored as unknown before its call, and as
+sent after its answer. A process that ends in between leaves them unknown. A call whose answer is lost ends the sending.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from study_app.prolific.answers import ChangedAnswerError
+from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.services.researcher.orders import (
+    OrderKind,
+    claim,
+    intended,
+    mark_intended,
+    mark_sent,
+    money,
+    note_bonuses_before,
+)
+from study_app.store.database import Database, transaction
+from study_app.store.platform_models import PlatformOrder, ProlificStudy
+from study_app.store.tokens import Now
+
+BATCH = 200
+"""Most submissions in a call; Prolific recommends at most 200 bonuses and 1,000 approvals."""
+MOST_WITH_FEES = 2.5
+"""Most that a payment costs with fees and tax, as a multiple of what people get: more means another unit or currency."""
+
+
+@dataclass(kw_only=True)
+class Sending:
+    """What was sent, and what was not and why."""
+
+    sent: int = 0
+    unknown: int = 0
+    refused: list[str] = field(default_factory=list)
+    stopped_by: str = ""
+
+
+def send_orders(database: Database, api: ProlificApi, study_id: int, kind: OrderKind, *, now: Now) -> Sending:
+    """Send every intended approval or bonus of a study.
+
+    A batch that is refused for its content is halved until the orders at fault are alone; these stay intended with the reason.
+    """
+    result, passed_over = Sending(), set[int]()
+    courier = _Courier(database, api, study_id, kind, now)
+    while True:
+        with transaction(database, write=False) as session:
+            orders = intended(session, study_id, kind, limit=BATCH, besides=passed_over)
+        if not orders:
+            return result
+        parts = [list(orders)]
+        while parts:
+            part = parts.pop()
+            try:
+                sent = courier.send(part)
+            except LostAnswerError as error:
+                result.unknown += len(part)
+                result.stopped_by = str(error)
+                return result
+            except RefusedCallError as error:
+                if not error.is_about_content:
+                    result.stopped_by = str(error)
+                    return result
+                if len(part) > 1:
+                    middle = len(part) // 2
+                    parts += [part[middle:], part[:middle]]
+                    continue
+                passed_over.add(part[0].id)
+                result.refused.append(f"order {part[0].id}: {error}")
+                with transaction(database, write=True) as session:
+                    mark_intended(session, [part[0].id], str(error))
+            except (CallError, ChangedAnswerError) as error:
+                result.stopped_by = str(error)
+                return result
+            else:
+                result.sent += sent
+
+
+@dataclass(frozen=True)
+class _Courier:
+    """Makes the calls of a batch."""
+
+    database: Database
+    api: ProlificApi
+    study_id: int
+    kind: OrderKind
+    now: Now
+
+    def send(self, orders: Sequence[PlatformOrder]) -> int:
+        """Send a batch of one study on Prolific; return how many orders were sent.
+
+        Orders that another process has taken meanwhile are left to it.
+        """
+        if self.kind == "approval":
+            submissions = [order.submission for order in orders]
+            return self._make(orders, None, lambda: self.api.approve(submissions))
+        study = self._remote(orders[0])
+        self._check_currency(orders, study)
+        self._note_before(orders)
+        batch = self._set_up(orders, study)
+        return self._make(orders, batch, lambda: self.api.pay_bonuses(batch))
+
+    def _make(self, orders: Sequence[PlatformOrder], batch: str | None, call: Callable[[], None]) -> int:
+        """Store that a call is made, make it once, and store what its answer says."""
+        ids = [order.id for order in orders]
+        with transaction(self.database, write=True) as session:
+            if not claim(session, ids, batch=batch, now=self.now()):
+                return 0
+        try:
+            call()
+        except RefusedCallError as error:
+            with transaction(self.database, write=True) as session:
+                mark_intended(session, ids, str(error))
+            if batch is None:
+                raise
+            raise RefusedCallError(str(error)) from None  # other amounts would be refused too
+        with transaction(self.database, write=True) as session:
+            mark_sent(session, ids)
+        return len(ids)
+
+    def _remote(self, order: PlatformOrder) -> str:
+        with transaction(self.database, write=False) as session:
+            return str(session.get_one(ProlificStudy, order.prolific_study_id).remote)
+
+    def _check_currency(self, orders: Sequence[PlatformOrder], study: str) -> None:
+        """Raise `RefusedCallError` if the study there pays in another currency."""
+        currency = self.api.currency(study)
+        if others := {order.currency for order in orders} - {currency}:
+            raise RefusedCallError(
+                f"study {study} of Prolific pays in {currency}, and these bonuses are in {', '.join(map(str, others))}: nothing was "
+                "paid; write the currency of the account into the study file, load it, and list the bonuses anew"
+            )
+
+    def _note_before(self, orders: Sequence[PlatformOrder]) -> None:
+        """Store the bonuses that each submission has before it is paid another."""
+        before = {order.id: self.api.submission(order.submission).bonuses or [] for order in orders}
+        with transaction(self.database, write=True) as session:
+            note_bonuses_before(session, before)
+
+    def _set_up(self, orders: Sequence[PlatformOrder], study: str) -> str:
+        """Set up a payment that is not made yet; return its name there.
+
+        It raises `ChangedAnswerError` if its price cannot be that of these bonuses.
+        """
+        lines = "\n".join(f"{order.submission},{(order.cents or 0) / 100:.2f}" for order in orders)
+        answer, total = self.api.set_up_bonuses(study, lines), sum(order.cents or 0 for order in orders)
+        if not total <= answer.total_amount <= MOST_WITH_FEES * total:
+            currency = orders[0].currency or ""
+            raise ChangedAnswerError(
+                f"Prolific would take {answer.total_amount / 100:,.2f} {currency} for bonuses of {money(total, currency)}, which no fee "
+                "explains: nothing was paid; look at it there"
+            )
+        return answer.id

@@ -1,0 +1,116 @@
+"""`rank --by` and `agree --by`: what people answered about a criterion, in place of the overall choice."""
+
+import json
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import prefcal
+from calibration.tables.files import write_tables
+from metrics.errors import InputError
+from study_app.report.build import build_report
+from study_app.report.folder import read_material
+from tests.calibration.graded import WORTHS, graded_study
+from tests.study_app.prefcal_command import run_here
+
+ABOUT = "By the answers about short, in place of the overall choice."
+SCORES = pd.DataFrame(
+    [
+        {"run": run, "topic": f"q{topic}", "metric": "length", "value": -worth}
+        for run, worth in WORTHS.items()
+        for topic in range(6)
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return graded_study()
+
+
+@pytest.fixture(scope="module")
+def folder(study, tmp_path_factory):
+    room = tmp_path_factory.mktemp("criteria")
+    write_tables(study, room / "tables")
+    SCORES.to_csv(room / "scores.csv", index=False)
+    return room
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    return lambda *words: run_here(monkeypatch, capsys, *words)
+
+
+def put_in_place(study):
+    """Return the tables with the answers about `short` written over the choices."""
+    answers = study["criteria"].query("criterion == 'short'").set_index("judgment")
+    judged = study["preferences"][study["preferences"]["judgment"] != "J3-4"].reset_index(drop=True)
+    answered = answers.loc[judged["judgment"]].reset_index()
+    return study | {"preferences": judged.assign(choice=answered["choice"], strength=answered["strength"])}
+
+
+def without_one_answer(study):
+    rows = study["criteria"]
+    left_out = (rows["judgment"] == "J3-4") & (rows["criterion"] == "short")
+    return study | {"criteria": rows[~left_out]}
+
+
+def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
+    """Ranks and agreement, in Python; a judgment without an answer about it is left out."""
+    asked, written = without_one_answer(study), put_in_place(study)
+    written["criteria"] = written["criteria"].query("judgment != 'J3-4'")
+    ranked = prefcal.rank(asked, by="short"), prefcal.rank(written)
+    agreed = prefcal.agree(asked, by="short", scores=SCORES), prefcal.agree(written, scores=SCORES)
+
+    assert ranked[0].ranking["system"].tolist() == ["d", "c", "b", "a"]
+    assert prefcal.rank(study, by="correct").ranking["system"].iloc[0] == "a"
+    for name in ("ranking", "duels"):
+        assert_frame_equal(*(getattr(each, name) for each in ranked))
+    for name in ("agreement", "comparisons", "pairs", "disagreements"):
+        assert_frame_equal(*(getattr(each, name) for each in agreed))
+    assert (ranked[0].about, ranked[1].about) == (ABOUT, None)
+    assert agreed[0].summary().count(ABOUT) == 1
+
+
+def test_commands_say_it_first_write_it_and_so_does_the_report(folder, run):
+    """Whoever opens the folder later reads which answers were counted, before any number."""
+    tables, results = folder / "tables", folder / "results"
+    ranked = run("rank", tables, "--by", "short")
+    agreed = run("agree", tables, "--by", "short", "--scores", folder / "scores.csv", "-o", results)
+
+    assert ranked.out.splitlines()[0] == agreed.out.splitlines()[0] == ABOUT
+    assert ranked.out.splitlines()[1].startswith("d wins ")
+    assert run("rank", tables, "--by", "short", "--format", "csv").err.splitlines()[0] == ABOUT
+    for name in ("agree.json", "rank.json"):
+        record = json.loads((results / name).read_text())
+        assert record["by"] == "short"
+        assert record["command"][record["command"].index("--by") + 1] == "short"
+    report = build_report(read_material(results))
+    assert report.banner.endswith(ABOUT)
+    assert ABOUT in next(each for each in report.sections if each.key == "ranking").paragraphs
+    assert json.loads((results / "rank.json").read_text())["level"] == 0.95
+
+
+def test_the_folder_and_the_frames_give_the_same(folder, study):
+    """Files are read in a compact form for votes."""
+    for found in (prefcal.rank(folder / "tables", by="short"), prefcal.rank(study, by="short")):
+        assert found.ranking["system"].iloc[0] == "d"
+    one, other = prefcal.rank(folder / "tables", by="short"), prefcal.rank(study, by="short")
+    assert_frame_equal(one.ranking, other.ranking)
+
+
+@pytest.mark.parametrize("command", ["rank", "agree"])
+def test_a_criterion_that_nobody_was_asked_about_is_a_line(command, folder, run, tmp_path, study):
+    """With the names there are; or that there are none."""
+    out = ["-o", tmp_path / "out"] if command == "agree" else []
+    unknown = run(command, folder / "tables", "--by", "shrt", *out)
+    write_tables({"preferences": study["preferences"]}, tmp_path / "plain")
+    none = run(command, tmp_path / "plain", "--by", "short", *out)
+
+    assert (unknown.code, none.code) == (1, 1)
+    assert "there is no criterion 'shrt'; name one of correct, short" in unknown.err
+    assert "people were asked for the overall choice only: there is no table criteria" in none.err
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="name one of correct, short"):
+        getattr(prefcal, command)(study, by="shrt")
