@@ -85,8 +85,9 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
     if not all(missing.values()):
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
-    views = material.study.looks if material.study else None
-    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [views])])
+    study = material.study
+    remarks = [study.how_joined, study.people_twice, study.looks] if study else []
+    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, remarks)])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
     return Section(key=key, title=first.removesuffix("."), short="Methods", paragraphs=tuple(paragraphs))
