@@ -125,6 +125,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     assist: str | None = None,
+    ordinal: bool = False,
     seed: int = 1,
 ) -> AgreementTables:
     """Measure how well measures agree with the preferences of a study.
@@ -158,6 +159,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     assist : str, optional
         A judge that is no person and judged more pairs than people did: its verdicts assist people's numbers (prediction-powered).
+    ordinal : bool
+        Compare measures in a model of graded answers (column ``strength``), too: rows of ``comparisons`` by grades.
     seed : int
         Of everything that is drawn.
 
@@ -237,6 +240,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         complete_only=complete_only,
         same_answers=_same_answers(same_answers),
         assist=assist,
+        ordinal=ordinal,
         seed=seed,
     )
     kept = drawn.kept if drawn else {}

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import prefcal
-from calibration.rank.graded import fit_graded_worths, no_grades
+from calibration.inference.ordinal import no_grades
+from calibration.rank.graded import fit_graded_worths
 from calibration.rank.judgments import JudgedSystems
 from metrics.errors import InputError
 from tests.calibration.graded import CUTS, WORTHS, graded_study
@@ -136,4 +137,4 @@ def test_a_task_without_grades_is_left_out_beside_one_with_them():
 
     assert set(found.ranking["task"]) == {"answers"}
     assert "task plain: its answers have no strength: they are not graded; it is left out" in found.notes
-    assert no_grades(drawn(50)) == ""
+    assert no_grades(drawn(50).strength) == ""

@@ -156,3 +156,45 @@ def test_options_that_exclude_each_other_are_a_usage_error(folder, run, options,
 
     assert ended.code == 2
     assert fault in ended.err
+
+
+def test_measures_are_compared_by_grades_too(folder, run, tmp_path):
+    """One more way for each comparison, corrected by itself; without the option there is none."""
+    scores = pd.concat([SCORES, SCORES.assign(metric="other", value=SCORES["value"].rank() % 5)])
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    words = ["agree", folder / "tables", "--scores", tmp_path / "scores.csv", "-o", tmp_path / "out"]
+    plain = run(*words)
+    before = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+    graded = run(*words, "--ordinal")
+    after = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+
+    assert (plain.code, graded.code) == (0, 0)
+    assert set(before["by"]) == {"majority", "weighted", "votes"}
+    pd.testing.assert_frame_equal(after[after["by"] != "grades"].reset_index(drop=True), before)
+    (row,) = after[after["by"] == "grades"].to_dict("records")
+    assert row["low"] < row["difference"] < row["high"]
+    assert "by a model of graded answers, in log odds: " in graded.out
+    assert "graded answers" not in plain.out
+
+
+def test_measures_are_not_compared_by_grades_that_are_not_there(folder, run, tmp_path, study):
+    """One line for each task."""
+    judged = study["preferences"].drop(columns="strength")
+    write_tables({"preferences": judged}, tmp_path / "plain")
+    words = [
+        "agree",
+        tmp_path / "plain",
+        "--scores",
+        folder / "scores.csv",
+        "-o",
+        tmp_path / "out",
+        "--ordinal",
+    ]
+    ended = run(*words)
+
+    assert ended.code == 1
+    assert (
+        "task answers: its answers have no strength: they are not graded; compare by choices alone"
+        in ended.err
+    )
+    assert not (tmp_path / "out").exists()
