@@ -592,7 +592,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     choice : str
         Column with the answer; with a ``*`` where a row has several.
     answers : mapping of str to str, optional
-        What an answer says -> left, right, equally_good, equally_bad or none.
+        What an answer says -> left, right, equally_good, equally_bad or none; of a graded answer with how much better that side is, as ``left:2``.
     where : mapping of str to str or sequence of str, optional
         Column -> the value or values of rows that are read.
     pairs : str, Path or DataFrame, optional
@@ -600,7 +600,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     seconds : str, optional
         Column with the seconds of each decision.
     **columns : str
-        Other columns by what they hold: topic, worker, left, right, pair, judgment, shown_at, decided_at.
+        Other columns by what they hold: topic, worker, left, right, strength, pair, judgment, shown_at, decided_at.
 
     Returns
     -------
@@ -620,7 +620,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     >>> read.preferences["choice"].tolist()
     ['right']
     """
-    known = {"topic", "worker", "left", "right", "pair", "judgment", "shown_at", "decided_at"}
+    known = {"topic", "worker", "left", "right", "strength", "pair", "judgment", "shown_at", "decided_at"}
     if unknown := sorted(columns.keys() - known):
         raise TypeError(f"import_preferences has no argument {unknown[0]!r}; columns are {sorted(known)}")
     conditions = tuple(
