@@ -16,7 +16,7 @@ from calibration.join.folders import WaveFolder
 from calibration.tables.files import check_frame
 from calibration.tables.people import judge_names
 from calibration.tables.preferences import knows_workers
-from calibration.tables.tables import TABLES
+from calibration.tables.tables import DEMOGRAPHIC, TABLES
 from metrics.errors import Fault, InputError, join_names, pluralise
 
 SameNames: TypeAlias = Literal["same", "different"]
@@ -217,21 +217,22 @@ def join_workers(folders: Sequence[WaveFolder], counts: Sequence[Counts]) -> tup
         for row in [] if frame is None else frame.where(frame.notna(), None).to_dict("records"):
             number = {column: getattr(counted, kind).get(row["worker"], 0) for column, kind in MEANS.items()}
             rows[row["worker"]].append(OneRow(label=folder.label, row=row, counts=number))
-    columns = TABLES["workers"].column_names
-    joined = [of[0].row if len(of) == 1 else _one_row(of) for of in rows.values()]
+    names = dict.fromkeys(name for folder in folders for name in folder.tables.get("workers", ()))
+    columns = TABLES["workers"].opened(names).column_names
+    joined = [of[0].row if len(of) == 1 else _one_row(of, columns) for of in rows.values()]
     frame = pd.DataFrame(joined, columns=list(columns)).sort_values("worker", kind="stable")
     several = {name: of for name, of in rows.items() if len(of) > 1}
     return check_frame(frame, TABLES["workers"]), [*_notes(several)]
 
 
-def _one_row(of: Sequence[OneRow]) -> dict[str, Any]:
+def _one_row(of: Sequence[OneRow], columns: Sequence[str]) -> dict[str, Any]:
     def values(column: str) -> list[Any]:
-        return [each.row[column] for each in of if each.row[column] is not None]
+        return [each.row[column] for each in of if each.row.get(column) is not None]
 
     withdrawn, consented, completed = (
         values(column) for column in ("withdrawn_at", "consented_at", "completed_at")
     )
-    row: dict[str, Any] = {column: next(iter(values(column)), None) for column in of[0].row}
+    row: dict[str, Any] = {column: next(iter(values(column)), None) for column in columns}
     row["platform"] = _words(values("platform"))
     row["consented_at"] = min(consented, default=None)
     row["completed_at"] = max(completed) if len(completed) == len(of) and not withdrawn else None
@@ -267,8 +268,24 @@ def _notes(several: Mapping[str, Sequence[OneRow]]) -> Iterator[str]:
     withdrawn = _somewhere(several, lambda row: row["withdrawn_at"] is not None)
     if excluded:
         yield f"{_people(excluded)} excluded in one study and not in another: excluded in all"
+    unlike = _unlike(several)
+    if unlike:
+        yield f"{_people(unlike)} described otherwise in another study ({DEMOGRAPHIC}...): as in the first"
     if withdrawn:
         yield f"{_people(withdrawn)} withdrawn from one study and not from another: no answer of theirs is in the joined tables"
+
+
+def _unlike(several: Mapping[str, Sequence[OneRow]]) -> list[str]:
+    """Return the people of whom a platform says other things in other folders."""
+    return [
+        name
+        for name, of in several.items()
+        if any(
+            len({each.row[column] for each in of if each.row.get(column) is not None}) > 1
+            for column in dict.fromkeys(column for each in of for column in each.row)
+            if column.startswith(DEMOGRAPHIC)
+        )
+    ]
 
 
 def _somewhere(

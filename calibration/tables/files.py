@@ -171,6 +171,7 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
     raw = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
     log.raise_if_any()
     lines = LineNumbers(path)
+    table = table.opened(raw.columns)
     _check_header(raw, table, log)
     log.raise_if_any()
     raw = raw.reset_index(drop=True)
@@ -214,6 +215,7 @@ def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     in a CSV.
     """
     log, lines = FaultLog(table.name), LineNumbers(None)
+    table = table.opened(frame.columns)
     _check_header(frame, table, log)
     log.raise_if_any()
     frame = frame.reset_index(drop=True)
@@ -304,6 +306,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
 
 def write_table(frame: pd.DataFrame, table: Table, folder: Path, *, parquet: bool = False) -> None:
     """Write a checked table, texts also as categories, as `write_tables` does; never all of its text is in memory."""
+    table = table.opened(frame.columns)
     rows = _without_unknown(frame, table)
     texts = {column.name: DTYPES[column.kind] for column in table.columns if column.name in rows}
     pieces = [slice(at, at + WRITTEN_AT_ONCE) for at in range(0, max(1, len(rows)), WRITTEN_AT_ONCE)]

@@ -137,6 +137,10 @@ COMMANDS = {
         "people.platform_lists:reconcile",
         "Compare a platform's list of submissions with what is stored.",
     ),
+    "demographics": (
+        "people.demographics:demographics",
+        "Add what the platform knows of people to exported tables.",
+    ),
     "bonus": ("people.platform_lists:bonus", "Write a list of bonuses by platform id."),
     "prolific": (":prolific_group", "Recruit, approve, pay and write to people by Prolific's API."),
     "retention": (
