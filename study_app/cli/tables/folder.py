@@ -433,5 +433,6 @@ def read_with_verdicts(
     people, verdicts = split_verdicts(tables)
     found = dict(people)
     if for_votes and "preferences" in found:
-        found["preferences"] = found["preferences"][list(VOTED)]
+        graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
+        found["preferences"] = found["preferences"][[*VOTED, *graded]]
     return found, verdicts

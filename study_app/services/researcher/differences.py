@@ -45,7 +45,7 @@ FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
     "signing_keys",
-    *("reward", "currency", "platform_fee"),
+    *("reward", "currency", "platform_fee", "demographics"),
 }
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
 """Keys of a task that may change at any time.

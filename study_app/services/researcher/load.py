@@ -38,6 +38,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
+from study_app.store.pseudonym_keys import keep_pseudonym_key
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import ConsentText, Introduction, PastText, StoredStream, StudyLoad
 from study_app.tasks.content import SourceFile, TaskContent, TopicContent
@@ -123,7 +124,8 @@ def load_study(
         _fill(study, content, now=now)
         session.add(study)
         session.flush()
-        _keep_consent_text(session, study, now=now)
+        keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
+        _keep_consent_text(session, study, entry.whole_consent, now=now)
         _add_tasks(session, study, content)
         if keeps_media:
             _keep_media(session, content)
@@ -136,7 +138,8 @@ def load_study(
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
     _fill(study, content, now=now)
-    _keep_consent_text(session, study, now=now)
+    keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
+    _keep_consent_text(session, study, entry.whole_consent, now=now)
     if plan.has_answers:
         _update_tasks(session, study, content, now=now)
     else:
@@ -227,12 +230,12 @@ def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
     study.source = file.source
     study.folder, study.file_name = str(file.path.absolute().parent), file.path.name
     study.config = file.entry.model_dump(mode="json")
-    study.consent_sha256 = hashlib.sha256(file.entry.consent.encode()).hexdigest()
+    study.consent_sha256 = hashlib.sha256(file.entry.whole_consent.encode()).hexdigest()
     study.loaded_at = now
     study.version = (study.version or 0) + 1
 
 
-def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -> None:
+def _keep_consent_text(session: Session, study: LoadedStudy, consent: str, *, now: datetime) -> None:
     """Keep every consent text that the study ever had."""
     known = select(ConsentText.id).where(
         ConsentText.study_id == study.id, ConsentText.sha256 == study.consent_sha256
@@ -242,7 +245,7 @@ def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -
             ConsentText(
                 study_id=study.id,
                 sha256=study.consent_sha256,
-                text=study.config["consent"],
+                text=consent,
                 loaded_at=now,
             )
         )
