@@ -429,9 +429,10 @@ def read_with_verdicts(
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if by is not None:
-        tables = by_criterion(tables, by, place=str(folder))
+        tables = by_criterion(tables, by, place=str(Path(folder) / "criteria.csv"))
     people, verdicts = split_verdicts(tables)
     found = dict(people)
     if for_votes and "preferences" in found:
-        found["preferences"] = found["preferences"][list(VOTED)]
+        graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
+        found["preferences"] = found["preferences"][[*VOTED, *graded]]
     return found, verdicts
