@@ -17,8 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, log_expit, logit
 
+from calibration.inference.choice import MAX_ERROR
 from calibration.inference.maximise import StoppingRule, maximise_newton
 from metrics.arrays import Floats, Ints
+from metrics.errors import pluralise
 
 _RULE = StoppingRule(least_promise=1e-10, most_steps=100)
 _RIDGE = 1e-12
@@ -128,11 +130,38 @@ class OrdinalModel:
         own = lower.T @ (of_lower * lower) + upper.T @ (of_upper * upper)
         return -np.asarray(own + across + across.T)
 
+    def information_along(self, terms: OrdinalTerms, way: Floats) -> Floats:
+        """Return the information of each judgment, counted once, times a direction, (n, k + m)."""
+        lower, upper = (np.hstack([-self.chosen[:, None] * self.design, by_cut]) for by_cut in self.ends)
+        on_lower, on_upper = lower @ way, upper @ way
+        of_upper = terms.by_upper_twice * on_upper + terms.by_both * on_lower
+        of_lower = terms.by_lower_twice * on_lower + terms.by_both * on_upper
+        return -np.asarray(of_upper[:, None] * upper + of_lower[:, None] * lower)
+
     def start(self) -> Floats:
         """Return a start: no weights, and the cut points of the observed shares of levels."""
         level = np.abs(self.grade)
         shares = np.array([self.times @ (level <= each) for each in self.levels]) / self.times.sum()
         return np.append(np.zeros(self.design.shape[1]), logit((1 + np.minimum(shares, _LARGEST_SHARE)) / 2))
+
+
+def no_grades(strength: Floats | None) -> str:
+    """Return why answers are not graded, or an empty string.
+
+    Parameters
+    ----------
+    strength : (n,) ndarray of float or None
+        Signed, NaN where it is not known.
+    """
+    if strength is None or np.isnan(strength).all() or not (np.abs(strength) > 0).any():
+        return "its answers have no strength: they are not graded"
+    missing = int(np.isnan(strength).sum())
+    if missing:
+        which = f"{pluralise(missing, 'answer')} of {len(strength):,} for a side"
+        return f"{which} {'has' if missing == 1 else 'have'} no strength"
+    if len(np.unique(np.abs(strength[strength != 0]))) == 1:
+        return "all answers for a side have the same strength: they are not graded"
+    return ""
 
 
 def grades(strength: Floats) -> Ints:
@@ -160,3 +189,13 @@ def fit_ordinal(model: OrdinalModel) -> Floats:
 
     point = maximise_newton(scaled.at, start, step, _RULE).point
     return np.asarray(point / np.append(scale, np.ones(len(start) - len(scale))))
+
+
+def is_separated(model: OrdinalModel, point: Floats) -> bool:
+    """Return whether answers follow a column of the design without exception, so that its weight grows without end.
+
+    Columns of the design are of size 1 or so.
+    """
+    information = model.information(model.at(point).terms)
+    ridge = _RIDGE * np.trace(information) * np.eye(len(point))
+    return bool(np.sqrt(np.abs(np.diag(np.linalg.inv(information + ridge)))).max() > MAX_ERROR)

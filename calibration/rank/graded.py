@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from calibration.inference.choice import MAX_ERROR, RIDGE, with_side
-from calibration.inference.ordinal import OrdinalModel, fit_ordinal, grades
+from calibration.inference.choice import with_side
+from calibration.inference.ordinal import OrdinalModel, fit_ordinal, grades, is_separated
 from calibration.rank.judgments import JudgedSystems
 from calibration.rank.worths import Worths, couple_design, inverse, one_sided, rank_of, sandwich
 from metrics.arrays import Floats
-from metrics.errors import pluralise
 
 WITHOUT_EXCEPTION = "the answers follow a system or the side without exception, so no worth is finite"
 
@@ -33,20 +32,6 @@ class GradedWorths(Worths):
     """
 
     cuts: Floats
-
-
-def no_grades(judged: JudgedSystems) -> str:
-    """Return why answers are not graded, or an empty string."""
-    strength = judged.strength
-    if strength is None or np.isnan(strength).all() or not (np.abs(strength) > 0).any():
-        return "its answers have no strength: they are not graded"
-    missing = int(np.isnan(strength).sum())
-    if missing:
-        which = f"{pluralise(missing, 'answer')} of {len(strength):,} for a side"
-        return f"{which} {'has' if missing == 1 else 'have'} no strength"
-    if len(np.unique(np.abs(strength[strength != 0]))) == 1:
-        return "all answers for a side have the same strength: they are not graded"
-    return ""
 
 
 def fit_graded_worths(judged: JudgedSystems, *, side: bool = True) -> GradedWorths:
@@ -81,10 +66,7 @@ def fit_graded_worths(judged: JudgedSystems, *, side: bool = True) -> GradedWort
         model = replace(model, design=beside)
     free = replace(model, design=model.design[:, 1:])  # the first worth is 0 until all are centred
     point = fit_ordinal(free)
-    errors = np.sqrt(
-        np.abs(np.diag(np.linalg.inv(free.information(free.at(point).terms) + RIDGE * np.eye(len(point)))))
-    )
-    if errors.max() > MAX_ERROR:
+    if is_separated(free, point):
         raise ArithmeticError(one_sided(judged, ties=True) or WITHOUT_EXCEPTION)
     whole = np.append(0.0, point)
     whole[:systems] -= whole[:systems].mean()

@@ -10,13 +10,14 @@ import pandas as pd
 from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.inference.ordinal import no_grades
 from calibration.judges.assist import WIN_RATES, assisted_tasks, verdicts_by
 from calibration.judges.verdicts import Verdicts
 from calibration.rank.assisted import assisted_win_rates
 from calibration.rank.best import BestSystem, best_posterior, couple_votes
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
-from calibration.rank.graded import fit_graded_worths, no_grades
+from calibration.rank.graded import fit_graded_worths
 from calibration.rank.judgments import (
     Duels,
     JudgedSystems,
@@ -166,7 +167,7 @@ def _graded(
     why_not = {
         each.label: "its pairs are adaptive, and their best system is by choices alone"
         if each.label in whole
-        else no_grades(each)
+        else no_grades(each.strength)
         for each in judged
     }
     graded = [each for each in judged if not why_not[each.label]]

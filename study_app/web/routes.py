@@ -66,6 +66,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "audit.post_end": {"sign_in": NUMBER},
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
+    "people.post_find": {"platform_id": WORD},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
     "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},

@@ -429,7 +429,7 @@ def read_with_verdicts(
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if by is not None:
-        tables = by_criterion(tables, by, place=str(folder))
+        tables = by_criterion(tables, by, place=str(Path(folder) / "criteria.csv"))
     people, verdicts = split_verdicts(tables)
     found = dict(people)
     if for_votes and "preferences" in found:

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import prefcal
-from calibration.rank.graded import fit_graded_worths, no_grades
+from calibration.inference.ordinal import no_grades
+from calibration.rank.graded import fit_graded_worths
 from calibration.rank.judgments import JudgedSystems
 from metrics.errors import InputError
 from tests.calibration.graded import CUTS, WORTHS, graded_study
@@ -98,6 +99,8 @@ def test_rank_takes_worths_and_ranks_from_grades_and_counts_choices_as_before():
     shared = ["win_rate", "win_low", "win_high", "judgments"]
 
     assert graded.ordinal
+    assert "cumulative-link model" in graded.summary()
+    assert "cumulative-link model" not in plain.summary()
     assert graded.ranking["system"].tolist() == list(WORTHS)
     pd.testing.assert_frame_equal(graded.duels, plain.duels)
     pd.testing.assert_frame_equal(graded.frame()[shared], plain.frame()[shared], check_like=True)
@@ -136,4 +139,4 @@ def test_a_task_without_grades_is_left_out_beside_one_with_them():
 
     assert set(found.ranking["task"]) == {"answers"}
     assert "task plain: its answers have no strength: they are not graded; it is left out" in found.notes
-    assert no_grades(drawn(50)) == ""
+    assert no_grades(drawn(50).strength) == ""

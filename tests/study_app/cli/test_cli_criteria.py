@@ -70,7 +70,7 @@ def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
     for name in ("agreement", "comparisons", "pairs", "disagreements"):
         assert_frame_equal(*(getattr(each, name) for each in agreed))
     assert (ranked[0].about, ranked[1].about) == (ABOUT, None)
-    assert agreed[0].summary().count(ABOUT) == 1
+    assert agreed[0].summary().count(ABOUT) == ranked[0].summary().count(ABOUT) == 1
 
 
 def test_commands_say_it_first_write_it_and_so_does_the_report(folder, run):
@@ -125,7 +125,7 @@ def test_grades_are_printed_written_and_reported(folder, run, tmp_path):
 
     assert lines[0].startswith("a has the highest worth by graded answers, +0.")
     assert lines[2].split() == ["rank", "system", "worth", "95", "%", "win", "rate"]
-    assert "worth: log odds by a cumulative-link model of how much better one side was" in ranked.out
+    assert "Worths are by a cumulative-link model of how much better people found one side" in " ".join(lines)
     assert material.ranking.ordinal
     assert (material.ranking.ranking["rank_low"].diff().dropna() >= 0).all()
     (section,) = (each for each in report.sections if each.key == "ranking")
@@ -156,3 +156,45 @@ def test_options_that_exclude_each_other_are_a_usage_error(folder, run, options,
 
     assert ended.code == 2
     assert fault in ended.err
+
+
+def test_measures_are_compared_by_grades_too(folder, run, tmp_path):
+    """One more way for each comparison, corrected by itself; without the option there is none."""
+    scores = pd.concat([SCORES, SCORES.assign(metric="other", value=SCORES["value"].rank() % 5)])
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    words = ["agree", folder / "tables", "--scores", tmp_path / "scores.csv", "-o", tmp_path / "out"]
+    plain = run(*words)
+    before = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+    graded = run(*words, "--ordinal")
+    after = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+
+    assert (plain.code, graded.code) == (0, 0)
+    assert set(before["by"]) == {"majority", "weighted", "votes"}
+    pd.testing.assert_frame_equal(after[after["by"] != "grades"].reset_index(drop=True), before)
+    (row,) = after[after["by"] == "grades"].to_dict("records")
+    assert row["low"] < row["difference"] < row["high"]
+    assert "by a model of graded answers, in log odds: " in graded.out
+    assert "graded answers" not in plain.out
+
+
+def test_measures_are_not_compared_by_grades_that_are_not_there(folder, run, tmp_path, study):
+    """One line for each task."""
+    judged = study["preferences"].drop(columns="strength")
+    write_tables({"preferences": judged}, tmp_path / "plain")
+    words = [
+        "agree",
+        tmp_path / "plain",
+        "--scores",
+        folder / "scores.csv",
+        "-o",
+        tmp_path / "out",
+        "--ordinal",
+    ]
+    ended = run(*words)
+
+    assert ended.code == 1
+    assert (
+        "task answers: its answers have no strength: they are not graded; compare by choices alone"
+        in ended.err
+    )
+    assert not (tmp_path / "out").exists()
