@@ -304,7 +304,7 @@ class StudyRecord(_StudyPart):
             return None
         return (
             "These tables were joined without shared pseudonyms: who took part in more than one of these studies counts as another person"
-            f" in each, and intervals over people can be up to {self.may_stand_twice**0.5:.2g} times too narrow (people_may_stand_twice)"
+            f" in each, and intervals over people can be {self.may_stand_twice**0.5:.2g} times too narrow, more with few people (people_may_stand_twice)"
         )
 
     @property

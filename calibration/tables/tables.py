@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_same, is_unknown
 
 
 def _text(
@@ -194,9 +194,7 @@ _TABLES = (
         key=("judgment",),
         rules=(
             RowRule(
-                broken=lambda frame: (
-                    frame["system_left"].astype("str") == frame["system_right"].astype("str")
-                ),
+                broken=lambda frame: is_same(frame["system_left"], frame["system_right"]),
                 problem="system_left and system_right are the same system",
                 cure="name the two systems that were compared",
             ),
