@@ -71,6 +71,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},
     "overview.post_resume": {},
+    "files.post_load": {"seen": WORD, "accept": {"type": "array", "items": WORD}},
     "limits.post_raise": {"task": NUMBER, "limit": NUMBER},
     "limits.post_close": {"topic": NUMBER},
     "limits.post_open": {"topic": NUMBER},
@@ -96,6 +97,7 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "material.material": {"task": NUMBER},
     "data.tables": {"format": {"enum": ["csv", "parquet"]}},
     "audit.audit": {"before": NUMBER},
+    "files.files": {"compare": PRESSED},
     "limits.limits": {
         "task": NUMBER,
         "limit": NUMBER,

@@ -86,7 +86,7 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
     """
     from study_app.estimate.content import read_ready_study
     from study_app.services.researcher.audit import add_audit_entry
-    from study_app.services.researcher.load import LoadRefusedError, load_study
+    from study_app.services.researcher.load import LoadRefusedError, load_detail, load_study
     from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
     from study_app.store.simulated_workers import simulated_studies
@@ -103,10 +103,7 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
             raise
         if report.outcome != "unchanged":
             study = chosen_study(session, report.study).id
-            detail = "; ".join(
-                [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
-            )
-            add_audit_entry(session, study, None, "load", detail, now=utc_now())
+            add_audit_entry(session, study, None, "load", load_detail(report, content), now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
     for line in verdict_lines(report.differences) or [f"  {change}" for change in report.changes]:
         click.echo(line)

@@ -160,6 +160,11 @@ def load_study(
     )
 
 
+def load_detail(report: LoadReport, content: StudyContent) -> str:
+    """Return what the audit says of a load."""
+    return "; ".join([f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes])
+
+
 def plan_load(
     session: Session, study: LoadedStudy, content: StudyContent, *, accept_texts: Collection[str] = ()
 ) -> LoadPlan:

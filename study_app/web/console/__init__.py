@@ -4,7 +4,18 @@ A page is a module with its query and its view, and has one blueprint; `auth` sa
 name any of these addresses.
 """
 
-from study_app.web.console import audit, data, limits, material, overview, payments, people, replay, sign_in
+from study_app.web.console import (
+    audit,
+    data,
+    files,
+    limits,
+    material,
+    overview,
+    payments,
+    people,
+    replay,
+    sign_in,
+)
 
 CONSOLE = (
     sign_in.blueprint,
@@ -15,5 +26,6 @@ CONSOLE = (
     data.blueprint,
     payments.blueprint,
     limits.blueprint,
+    files.blueprint,
     audit.blueprint,
 )

@@ -17,6 +17,7 @@ NAVIGATION = (
     ("data", "data.data", "Data"),
     ("payments", "payments.payments", "Payments"),
     ("limits", "limits.limits", "Limits"),
+    ("files", "files.files", "Files"),
     ("audit", "audit.audit", "Audit"),
 )
 """Path below /r/STUDY/, endpoint, and the words of the link."""

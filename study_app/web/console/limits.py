@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import InputError, input_fault, pluralise
 from study_app.protocol.domain import follow_length
+from study_app.services.researcher.load import release_finished
 from study_app.services.researcher.progress import query_progress
 from study_app.services.worker.adaptive import adaptive_pairs
 from study_app.services.worker.availability import open_topics, open_units
@@ -126,7 +127,7 @@ def _stored(console_request: ConsoleRequest, change: LimitChange) -> Response:
 
 def _raise(console_request: ConsoleRequest, fields: Mapping[str, str]) -> LimitChange:
     task, limit = _task(console_request.study, fields), _number(fields.get("limit", ""), "limit")
-    return raise_limit(console_request.session, console_request.study, task, limit)
+    return raise_limit(console_request.session, console_request.study, task, limit, now=console_request.now)
 
 
 def _close(console_request: ConsoleRequest, topic: str) -> LimitChange:
@@ -190,7 +191,9 @@ def file_limit(task: CachedTask) -> int | None:
     return limit
 
 
-def raise_limit(session: Session, study: CachedStudy, task: CachedTask, limit: int) -> LimitChange:
+def raise_limit(
+    session: Session, study: CachedStudy, task: CachedTask, limit: int, *, now: datetime
+) -> LimitChange:
     """Return the change to a higher limit of a task.
 
     Raises
@@ -219,7 +222,7 @@ def raise_limit(session: Session, study: CachedStudy, task: CachedTask, limit: i
         ),
         action="limits/raise",
         fields={"task": task.number, "limit": limit},
-        store=partial(_set, session, study, task, key, limit),
+        store=partial(_set_limit, session, study, task, key, limit, now=now),
     )
 
 
@@ -229,6 +232,14 @@ def _cost(study: CachedStudy, workers: int) -> tuple[str, ...]:
         return ()
     amount = workers * reward * (1 + study.entry.platform_fee)
     return (f"That costs up to {amount:.2f} {study.entry.currency} more, the platform's fee included.",)
+
+
+def _set_limit(
+    session: Session, study: CachedStudy, task: CachedTask, key: str, limit: int, *, now: datetime
+) -> None:
+    """Store a higher limit; workers who lack only the last button get nothing more."""
+    release_finished(session, _locked(session, study), now=now)
+    _set(session, study, task, key, limit)
 
 
 def _set(session: Session, study: CachedStudy, task: CachedTask, key: str, value: float) -> None:

@@ -35,7 +35,10 @@ def changed(study, change, *, name="small"):
 
 
 def raised(study, limit):
-    return changed(study, lambda session, plan: limits.raise_limit(session, plan, plan.tasks[0], limit))
+    return changed(
+        study,
+        lambda session, plan: limits.raise_limit(session, plan, plan.tasks[0], limit, now=study.clock()),
+    )
 
 
 def test_a_higher_limit_lets_more_in_and_says_how_many_and_for_how_much(campaign):
