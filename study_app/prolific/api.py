@@ -22,6 +22,7 @@ from study_app.http_client import (
     hide,
     in_one_line,
     ordered_seconds,
+    tls,
     wait_as_ordered,
 )
 from study_app.prolific.answers import (
@@ -137,6 +138,7 @@ class ProlificApi:
             base_url=f"{address}/api/v1",
             headers={"Authorization": f"Token {token}", "Accept": "application/json"},
             timeout=TIMEOUT_SECONDS,
+            verify=tls(),
         )
 
     def __enter__(self) -> Self:
