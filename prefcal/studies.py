@@ -229,7 +229,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=by,
-        looks=study.looks if study else None,
+        history=study.history if study else (),
         arguments=KEYWORDS,
     )
     wanted = NamedComparisons(primary=primary, compare=tuple(compare)) if primary or compare else None

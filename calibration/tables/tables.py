@@ -249,6 +249,13 @@ _TABLES = (
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
             _sparse(
+                _integer(
+                    "text_version",
+                    "Which version of the topic's texts the page showed: 1 the first, 2 after the first time that one of them was mended, and so on.",
+                    low=1,
+                )
+            ),
+            _sparse(
                 _text(
                     "gold",
                     "Of a gold pair: its known answer, by the sides shown. Such a judgment counts in no estimate.",

@@ -56,6 +56,33 @@ def without_one_answer(study):
     return study | {"criteria": rows[~left_out]}
 
 
+def test_a_judge_counts_with_what_it_answered_about_the_criterion(study, run, tmp_path):
+    """Its verdicts about the overall choice are about something else, and a line says that it is left out."""
+    judged = study["preferences"].query("worker == 'w0' and gold.isna() and validation_of.isna()")
+    verdicts = judged[["task", "topic", "system_left", "system_right", "choice"]].assign(
+        worker="gpt", judgment="V" + judged["judgment"], order=1, repeat=1
+    )
+    asked = study["criteria"][study["criteria"]["judgment"].isin(judged["judgment"])]
+    with_judge = study | {
+        "preferences": pd.concat([study["preferences"], verdicts], ignore_index=True),
+        "workers": pd.concat([study["workers"], pd.DataFrame({"worker": ["gpt"], "kind": ["model"]})]),
+    }
+    answered = with_judge | {
+        "criteria": pd.concat([study["criteria"], asked.assign(judgment="V" + asked["judgment"])])
+    }
+    for name, tables in (("overall", with_judge), ("asked", answered)):
+        write_tables(tables, tmp_path / name)
+    told = [
+        run("agree", tmp_path / name, "--by", "short", "-o", tmp_path / f"of-{name}")
+        for name in ("overall", "asked")
+    ]
+
+    assert "no judge that is no person answered about short, so none is held against people" in told[0].err
+    assert "no judge that is no person" not in told[1].err
+    assert not (tmp_path / "of-overall" / "judge.csv").exists()
+    assert pd.read_csv(tmp_path / "of-asked" / "judge.csv")["judge"].unique().tolist() == ["gpt"]
+
+
 def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
     """Ranks and agreement, in Python; a judgment without an answer about it is left out."""
     asked, written = without_one_answer(study), put_in_place(study)
