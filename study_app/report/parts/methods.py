@@ -11,6 +11,7 @@ from calibration.tables.study_json import StudyRecord
 from study_app.report.folder import MODEL, TABLES, ReportInputs
 from study_app.report.page import DASH, Section, pluralise, quantity, to_table
 from study_app.report.parts.agreement import detectable
+from study_app.report.parts.assisted import METHOD
 from study_app.report.parts.judges import NO_ESTIMATE, how_judged
 from study_app.report.results import PLACES, TaskResult
 from study_app.tasks.kinds import KINDS
@@ -72,6 +73,8 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
             what = f"the comparison of {row['measure']} with {row['against']}"
             paragraphs.append(f"Task {result.task}: {what} was {how}.")
     paragraphs += how_judged(material.judges)
+    if len(material.judges.assisted) or (material.ranking is not None and len(material.ranking.assisted)):
+        paragraphs.append(METHOD)
     missing = {result.task: result.row(result.main)["no_ceiling"] for result in results}
     if not all(missing.values()):
         paragraphs.append(CEILING)
