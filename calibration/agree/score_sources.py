@@ -278,7 +278,7 @@ class ScoreSources:
     by : str or None
         The criterion whose answers stand in the preferences (`calibration.tables.criteria.by_criterion`); None: the overall choices.
     study : StudyRecord or None
-        study.json: in which tasks sides were drawn by lot, which pairs were named, and who looked at results during the study.
+        study.json: in which tasks sides were drawn by lot, which pairs were named, and what was done during the study.
     arguments : Arguments
         Names of the inputs in messages.
     """

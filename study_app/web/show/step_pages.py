@@ -140,7 +140,7 @@ def consent_page(page_request: PageRequest) -> ConsentPage:
     return ConsentPage(
         language=page_request.language,
         title=progress.plan.entry.title,
-        paragraphs=consent_paragraphs(progress.plan.entry.consent),
+        paragraphs=consent_paragraphs(progress.plan.entry.whole_consent),
         text_sha256=progress.plan.consent_sha256,
         withdrawal_code=progress.worker.withdrawal_code,
         given=progress.state.consented,
@@ -297,10 +297,11 @@ def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     if task.kind.is_chosen:
         return step.pair, len(slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in slots]
-    to_come = task.wanted - len(slots)
+    wanted = page_request.here.wanted(task)
+    to_come = wanted - len(slots)
     repeats = expect_entry_type(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
     may_come = to_come and gets_more(page_request.session, page_request.here, task, now=page_request.now)
-    expected = to_come + min(repeats, task.wanted - 1) if may_come else 0
+    expected = to_come + min(repeats, wanted - 1) if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 
