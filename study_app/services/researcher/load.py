@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session, object_session
 
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import StudyContent
 from study_app.protocol.sides import Media
 from study_app.store.media import shown_media
@@ -31,6 +31,7 @@ from study_app.store.pseudonym_keys import keep_pseudonym_key
 from study_app.store.task_models import ConsentText, Introduction, StoredStream
 from study_app.study.entries import read_study_entry
 from study_app.study.file import StudyFile
+from study_app.study.id_list import LOOKED_UP
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import TaskKind
@@ -40,6 +41,7 @@ Leaf: TypeAlias = tuple[Place, Any]
 FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
+    "keep_out",
     "signing_keys",
     *("reward", "currency", "platform_fee", "demographics"),
 }
@@ -52,7 +54,7 @@ A change touches no answer, or its rule is applied at analysis.
 OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
 """Keys that identify workers; fixed once there is one."""
 
-_OF_FILES = ("ids", "signing_keys", "pseudonyms")
+_OF_FILES = ("ids", "keep_out", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
 
 
@@ -246,6 +248,7 @@ def load_study(
         With a line for each change that would corrupt answers; nothing is stored then.
     """
     entry = content.file.entry
+    _check_earlier(session, content.file)
     study = session.scalars(
         select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
     ).one_or_none()
@@ -279,6 +282,26 @@ def load_study(
         _add_tasks(session, study, content)
     _keep_media(session, content)
     return LoadReport(study=entry.study, outcome="changed", changes=tuple(map(str, changes)))
+
+
+def _check_earlier(session: Session, file: StudyFile) -> None:
+    """Refuse to keep out the people of a study that is not here, or on another platform: nobody would be kept out."""
+    for name, digests in file.entry.kept_out.items():
+        if LOOKED_UP not in digests:
+            continue
+        config = session.scalar(select(LoadedStudy.config).where(LoadedStudy.name == name))
+        where = {"path": str(file.path), "line": file.line("keep_out")}
+        if name == file.entry.study:
+            cure = "take it out: who has begun this study comes back as the same person anyway"
+            raise input_fault("keep_out names this study itself", cure=cure, **where)
+        if config is None:
+            cure = (
+                "load that study first, or name a file: prefcal study took-part writes one where it is loaded"
+            )
+            raise input_fault(f"keep_out: no study {name!r} is loaded here", cure=cure, **where)
+        if config["platform"] != file.entry.platform:
+            problem = f"keep_out: study {name} is on platform {config['platform']}, whose ids are not those of {file.entry.platform}"
+            raise input_fault(problem, cure="take it out: it could keep nobody out", **where)
 
 
 def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import and_, bindparam, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.availability import has_open
@@ -14,6 +14,7 @@ from study_app.store.pseudonym_keys import pseudonym_key
 from study_app.store.study_cache import CachedStudy, StudyCache, insert_row, update_rows
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken, time_shift
+from study_app.study.id_list import LOOKED_UP, is_listed_out
 from study_app.study.shared_pseudonyms import shared_pseudonym
 
 PSEUDONYM_LETTERS = 10
@@ -31,6 +32,22 @@ _KNOWN = (
         PlatformIdentity.platform == bindparam("platform"),
         PlatformIdentity.platform_worker == bindparam("worker"),
     )
+)
+_TOOK_PART = (
+    select(Worker.id)
+    .outerjoin(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+    .where(
+        Worker.study_id == bindparam("study"),
+        Worker.consented_at.is_not(None),
+        or_(
+            and_(
+                PlatformIdentity.platform == bindparam("platform"),
+                PlatformIdentity.platform_worker == bindparam("worker"),
+            ),
+            Worker.pseudonym == bindparam("pseudonym"),
+        ),
+    )
+    .limit(1)
 )
 _NAMELESS = (
     select(Worker.id, Worker.consented_at)
@@ -123,6 +140,30 @@ def known_worker(session: Session, loaded_study: CachedStudy, visitor: Visitor) 
     who = {"study": loaded_study.id, "platform": visitor.platform, "worker": visitor.worker}
     row = session.connection().execute(_KNOWN, who).one_or_none()
     return None if row is None else KnownWorker(*row)
+
+
+def is_kept_out(session: Session, loaded_study: CachedStudy, name: str) -> bool:
+    """Return whether a study keeps out an id of its platform: by a list, or since they took part in an earlier study."""
+    entry = loaded_study.entry
+    return is_listed_out(entry, name) or any(
+        _took_part(session, study, entry.platform, name)
+        for study, digests in entry.kept_out.items()
+        if LOOKED_UP in digests
+    )
+
+
+def _took_part(session: Session, study: str, platform: str, name: str) -> bool:
+    """Return whether the worker with an id at a platform agreed to take part in a study, by name.
+
+    Where the id was deleted, pseudonyms that come from a key still tell.
+    """
+    row = session.connection().execute(_STUDY, {"name": study}).one_or_none()
+    if row is None:
+        return False
+    key = pseudonym_key(session, row.id)
+    who = {"study": row.id, "platform": platform, "worker": name}
+    pseudonym = "" if key is None else shared_pseudonym(key, platform, name)
+    return session.connection().scalar(_TOOK_PART, who | {"pseudonym": pseudonym}) is not None
 
 
 def is_full(session: Session, loaded_study: CachedStudy, *, now: datetime) -> bool:

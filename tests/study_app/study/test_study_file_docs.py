@@ -45,6 +45,7 @@ MODELS: dict[str, type[StudyFileModel]] = {
 IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
+    "keep_out": "nobody",
     "pseudonyms": "drawn at random",
     "demographics": "none",
     "signing_keys": "none",
