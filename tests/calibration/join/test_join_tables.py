@@ -106,7 +106,7 @@ def estimates(tables, about):
         columns=["topic", "run", "metric", "value"],
     )
     ranking = rank_systems(tables, study=about)
-    sources = ScoreSources(tables=tables, scores=scores, drew_sides=("pairs",))
+    sources = ScoreSources(tables=tables, scores=scores, study=about)
     found = agree(sources)
     return (ranking.ranking, ranking.duels, found.agreement, found.comparisons, found.pairs)
 
