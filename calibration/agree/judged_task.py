@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure
 from calibration.agree.result import MIN_PAIRS, MIN_QUERIES
 from calibration.checks.uneven_sides import check_sides
+from calibration.inference.ordinal import no_grades
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
 from calibration.tables.preferences import (
@@ -131,6 +132,18 @@ class JudgedTask:
     def is_swapped(self) -> Bools:
         """Mask of judgments with system_a on the right, (n,)."""
         return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
+
+    @property
+    def strength(self) -> Floats | None:
+        """Signed strength of each judgment, above 0 for system_a, (n,); None where answers are not graded."""
+        if "strength" not in self.judgments:
+            return None
+        return np.asarray(self.judgments["strength"], dtype=np.float64)
+
+    @property
+    def no_grades(self) -> str:
+        """Reason why the answers are not graded, or an empty text."""
+        return no_grades(self.strength)
 
     def as_preferences(self) -> pd.DataFrame:
         """Return the judgments as rows of table preferences, system_a on the left."""

@@ -71,6 +71,8 @@ class Ranking(HasSummary):
         The judge that is no person whose verdicts these are; None where people judged.
     by : str or None
         The criterion whose answers were counted; None where the overall choices were.
+    ordinal : bool
+        Worths are by graded answers, and ranks by worths.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
     assisted : DataFrame
@@ -106,6 +108,7 @@ class Ranking(HasSummary):
     knows_workers: bool = True
     raters: str | None = None
     by: str | None = None
+    ordinal: bool = False
     within: Literal["topic"] | None = None
     assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(WIN_RATES)))
     best_systems: Mapping[str, BestSystem] = field(default_factory=dict)
@@ -293,6 +296,7 @@ def write_ranking(
         "too_few": dict(ranking.too_few),
         "knows_workers": ranking.knows_workers,
         "by": ranking.by,
+        "ordinal": ranking.ordinal,
         "within": ranking.within,
         "best_systems": {label: _finite(best) for label, best in ranking.best_systems.items()},
     }
@@ -333,6 +337,7 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         too_few=dict(record.get("too_few", {})),
         knows_workers=bool(record.get("knows_workers", True)),
         by=record.get("by"),
+        ordinal=bool(record.get("ordinal", False)),
         within=within,
         **({"assisted": _frame(folder / ASSISTED, WIN_RATES)} if (folder / ASSISTED).exists() else {}),
         best_systems={

@@ -4,9 +4,9 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -122,6 +122,8 @@ class Table:
     ----------
     key : tuple of str
         Columns that together identify a row; empty if rows may repeat.
+    open_prefix : str or None
+        A file may have further columns of text whose names begin so; None where it has none.
     """
 
     name: str
@@ -129,6 +131,18 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
     rules: tuple[RowRule, ...] = field(default=())
+    open_prefix: str | None = None
+
+    def opened(self, names: Iterable[Any]) -> "Table":
+        """Return the table with those of some names that begin with its prefix as columns too."""
+        prefix, known = self.open_prefix, self.column_names
+        if prefix is None:
+            return self
+        more = [str(name) for name in names if str(name).startswith(prefix) and name not in known]
+        columns = (
+            Column(name=name, kind=ColumnType.TEXT, doc="", sparse=True) for name in dict.fromkeys(more)
+        )
+        return replace(self, columns=(*self.columns, *columns)) if more else self
 
     @property
     def column_names(self) -> tuple[str, ...]:

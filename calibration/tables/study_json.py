@@ -71,6 +71,8 @@ class TaskRecord(_StudyPart):
         Name of a system, as in the tables -> its run.
     protocol : dict
         The protocol numbers of the study file.
+    topics : dict of str to str
+        Topic -> first 16 digits of the SHA-256 of its text; in the file only where that is known.
     """
 
     kind: str = Field(min_length=1)
@@ -78,6 +80,7 @@ class TaskRecord(_StudyPart):
     collection: dict[str, FileRecord] = {}
     systems: dict[str, FileRecord] = {}
     protocol: dict[str, JsonValue] = {}
+    topics: dict[str, Fingerprint] = {}
 
 
 class TableRecord(_StudyPart):
@@ -127,6 +130,33 @@ class Clock(_StudyPart):
     factor: float = Field(default=1.0, gt=0)
 
 
+class JoinedStudy(_StudyPart):
+    """Study whose tables were joined with others.
+
+    Attributes
+    ----------
+    study : str
+        Name of the study, or of the folder.
+    started_at, ended_at, times, pseudonyms, prefcal_version, study_sha256
+        As in `StudyRecord`.
+    tables_sha256 : str
+        Of its tables as they were joined.
+    workers, judgments : int
+        How many people and judgments of people they had.
+    """
+
+    study: str = Field(min_length=1)
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    times: Literal["moved", "exact"] | None = None
+    pseudonyms: Fingerprint | None = None
+    prefcal_version: str | None = None
+    study_sha256: Digest | None = None
+    tables_sha256: Digest
+    workers: int = Field(ge=0)
+    judgments: int = Field(ge=0)
+
+
 class StudyRecord(_StudyPart):
     """Content of study.json.
 
@@ -159,6 +189,13 @@ class StudyRecord(_StudyPart):
     results_opened : tuple of ResultsOpened
         Every look at results before these tables were written, in the researcher's console or by an export, the earliest first; in the file only
         where there was one.
+    joined : tuple of JoinedStudy
+        Studies whose tables these are, in the order in which they were joined; in the file only where tables were joined.
+    in_several : int
+        People who stand in the tables of more than one of them, under one name.
+    may_stand_twice : int
+        Groups of studies between which nobody can be recognised, so that a person may stand as often under another name; 0 where everybody
+        stands once.
     """
 
     study: str = Field(min_length=1)
@@ -177,6 +214,9 @@ class StudyRecord(_StudyPart):
     tasks: dict[str, TaskRecord] = {}
     tables: dict[str, TableRecord] = {}
     results_opened: tuple[ResultsOpened, ...] = ()
+    joined: tuple[JoinedStudy, ...] = ()
+    in_several: int = Field(default=0, ge=0)
+    may_stand_twice: int = Field(default=0, ge=0)
 
     def drew_sides(self, task: str) -> bool:
         """Return whether a task's sides were assigned at random.
@@ -185,6 +225,32 @@ class StudyRecord(_StudyPart):
         or written by hand have neither.
         """
         return self.study_sha256 is not None and task in self.tasks
+
+    @property
+    def how_joined(self) -> str | None:
+        """Sentence on the studies that were joined, or None."""
+        if not self.joined:
+            return None
+        each = ", ".join(
+            f"{part.study} ({pluralise(part.workers, 'person', 'people')}, {pluralise(part.judgments, 'judgment')})"
+            for part in self.joined
+        )
+        several = (
+            f" {pluralise(self.in_several, 'person', 'people')} took part in more than one."
+            if self.in_several
+            else ""
+        )
+        return f"Tables of {pluralise(len(self.joined), 'study', 'studies')} were joined: {each}.{several}"
+
+    @property
+    def people_twice(self) -> str | None:
+        """Sentence on people who may stand in joined tables more than once, or None."""
+        if not self.may_stand_twice:
+            return None
+        return (
+            "These tables were joined without shared pseudonyms: who took part in more than one of these studies counts as another person"
+            f" in each, and intervals over people can be up to {self.may_stand_twice**0.5:.2g} times too narrow (people_may_stand_twice)"
+        )
 
     @property
     def looks(self) -> str | None:
@@ -226,10 +292,22 @@ def write_study(study: StudyRecord, folder: str | Path) -> None:
     """
     unsaid = {name for name in WHERE_KNOWN if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
+    for task in content["tasks"].values():
+        if not task["topics"]:
+            del task["topics"]
     write_json(Path(folder) / STUDY_FILE, content)
 
 
-WHERE_KNOWN = ("times", "simulated", "pseudonyms", "tables", "results_opened")
+WHERE_KNOWN = (
+    "times",
+    "simulated",
+    "pseudonyms",
+    "tables",
+    "results_opened",
+    "joined",
+    "in_several",
+    "may_stand_twice",
+)
 """Fields that study.json has only where they say something."""
 
 

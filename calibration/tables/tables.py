@@ -69,6 +69,8 @@ JUDGE_CHOICES = ("no_answer", "contradicts")
 """What besides may stand for a judge that is no person: nothing usable, or another answer when the sides were exchanged."""
 JUDGE_KIND = "model"
 """Column kind of table workers for a judge that is no person."""
+DEMOGRAPHIC = "demographic_"
+"""How columns of table workers begin that a platform filled in (prefcal demographics)."""
 SIDES = ("left", "right")
 GOLD = ("left", "right", "equally_good")
 """Known answers of gold pairs."""
@@ -144,8 +146,10 @@ def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
 _TABLES = (
     Table(
         name="workers",
-        doc="One row per worker. A worker who stands in another table only counts as not excluded, and as a person.",
+        doc="One row per worker. A worker who stands in another table only counts as not excluded, and as a person. Columns whose names begin with "
+        "demographic_ hold what the platform knows of the worker.",
         key=("worker",),
+        open_prefix=DEMOGRAPHIC,
         rules=(
             RowRule(
                 broken=lambda frame: (

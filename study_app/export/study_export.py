@@ -1,5 +1,6 @@
 """Export of a study: a folder of tables, with its times, files and protocol."""
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import PARQUET_ROWS, write_tables
+from calibration.tables.fresh_folder import fresh_folder
 from calibration.tables.study_json import (
     STUDY_FILE,
     Clock,
@@ -37,7 +39,7 @@ from study_app.export.answers import (
     stored_intents,
 )
 from study_app.export.event_log import EventLog
-from study_app.export.folder import TableStream, fresh_folder
+from study_app.export.folder import TableStream
 from study_app.export.log_gaps import LogGaps, MissingLogs, missing_logs, page_gaps
 from study_app.export.moved_times import MovedTimes, hours_around, moved_times
 from study_app.export.people import (
@@ -243,6 +245,9 @@ def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
                 for system in task.systems
             },
             "protocol": {key: value for key, value in task.config.items() if key not in _NOT_PROTOCOL},
+            "topics": {
+                topic.name: hashlib.sha256(topic.text.encode()).hexdigest()[:16] for topic in task.topics
+            },
         }
     )
 

@@ -94,6 +94,10 @@ class AgreeOptions:
     by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("agreements, and their differences,")
+    ordinal: bool = option(
+        is_flag=True,
+        help="Compare measures by graded answers (column strength), too, in a cumulative-link model: rows by grades of comparisons.csv.",
+    )
     seed: int = seed_option()
 
 
@@ -146,6 +150,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         named_comparisons=_wanted(choices),
         measures=choices.measures,
         assist=choices.assist,
+        ordinal=choices.ordinal,
         seed=choices.seed,
         **counted,
     )

@@ -433,5 +433,7 @@ def read_with_verdicts(
     people, verdicts = split_verdicts(tables)
     found = dict(people)
     if for_votes and "preferences" in found:
-        found["preferences"] = found["preferences"][[*VOTED, *(["judgment"] if "reads" in found else [])]]
+        ids = ["judgment"] * ("reads" in found)
+        graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
+        found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts

@@ -41,7 +41,7 @@ FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
     "signing_keys",
-    *("reward", "currency", "platform_fee"),
+    *("reward", "currency", "platform_fee", "demographics"),
 }
 FREE_OF_TASK = {"min_consistency", "compare", "primary"}
 """Keys of a task that may change at any time.
@@ -255,7 +255,7 @@ def load_study(
         session.add(study)
         session.flush()
         keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-        _keep_consent_text(session, study, now=now)
+        _keep_consent_text(session, study, entry.whole_consent, now=now)
         _add_tasks(session, study, content)
         if keeps_media:
             _keep_media(session, content)
@@ -271,7 +271,7 @@ def load_study(
         raise InputError(refused)
     _fill(study, content, now=now)
     keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-    _keep_consent_text(session, study, now=now)
+    _keep_consent_text(session, study, entry.whole_consent, now=now)
     if has_answers:
         _update_tasks(study, content)
     else:
@@ -287,12 +287,12 @@ def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
     study.source = file.source
     study.folder = str(file.path.absolute().parent)
     study.config = file.entry.model_dump(mode="json")
-    study.consent_sha256 = hashlib.sha256(file.entry.consent.encode()).hexdigest()
+    study.consent_sha256 = hashlib.sha256(file.entry.whole_consent.encode()).hexdigest()
     study.loaded_at = now
     study.version = (study.version or 0) + 1
 
 
-def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -> None:
+def _keep_consent_text(session: Session, study: LoadedStudy, consent: str, *, now: datetime) -> None:
     """Keep every consent text that the study ever had."""
     known = select(ConsentText.id).where(
         ConsentText.study_id == study.id, ConsentText.sha256 == study.consent_sha256
@@ -302,7 +302,7 @@ def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -
             ConsentText(
                 study_id=study.id,
                 sha256=study.consent_sha256,
-                text=study.config["consent"],
+                text=consent,
                 loaded_at=now,
             )
         )

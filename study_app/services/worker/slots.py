@@ -95,7 +95,7 @@ def _draw_query(
         if loaded_study.repeats is not None
     ]
     first = [loaded_study for loaded_study in planned if loaded_study.repeats is None]
-    _store(session, _showing_rows(progress.worker, task, slot, planned), first)
+    _store(session, _showing_rows(progress, task, slot, planned), first)
     if repeats:
         _link_repeats(session, slot, repeats)
 
@@ -124,7 +124,7 @@ def _draw_pairs(
         left, right = balanced_sides(tallies[slot.unit], rng)
         shown = PlannedShowing(pair=slot.unit, left=left, right=right)
         repeats = _drawn_repeats(session, slot, entry, rng) if is_last else {}
-        drawn_rows = _showing_rows(progress.worker, task, slot, [shown, *repeats.values()])
+        drawn_rows = _showing_rows(progress, task, slot, [shown, *repeats.values()])
         if slot.unit in draws:
             drawn_rows[0] |= {"chance": draws[slot.unit].chance, "drawn": draws[slot.unit].drawn}
         for row, original in zip(drawn_rows[1:], repeats, strict=True):
@@ -165,14 +165,20 @@ def _drawn_repeats(
 
 
 def _showing_rows(
-    worker: WorkerRow, task: CachedTask, slot: SlotRow, planned: Sequence[PlannedShowing]
+    progress: WorkerProgress, task: CachedTask, slot: SlotRow, planned: Sequence[PlannedShowing]
 ) -> list[dict[str, Any]]:
+    """Return the rows of showings to store.
+
+    A name is of one showing in the database, also where the worker has the same pseudonym in several studies.
+    """
+    worker, plan = progress.worker, progress.plan
+    stem = worker.pseudonym if plan.entry.pseudonyms is None else f"{worker.pseudonym}.{plan.name}"
     return [
         {
             "slot_id": slot.id,
             "pair_id": loaded_study.pair,
             "position": position,
-            "name": f"{worker.pseudonym}.{task.number}.{slot.position}.{position}",
+            "name": f"{stem}.{task.number}.{slot.position}.{position}",
             "left_system_id": loaded_study.left,
             "right_system_id": loaded_study.right,
             "repeats_id": None,

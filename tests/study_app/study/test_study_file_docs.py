@@ -46,6 +46,7 @@ IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
     "pseudonyms": "drawn at random",
+    "demographics": "none",
     "signing_keys": "none",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
