@@ -225,11 +225,11 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         scores=None if scores is None else read_scores(scores),
         lengths=None if lengths is None else read_scores(lengths, name="lengths"),
         seed=seed,
-        place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
+        place=_place(tables, "preferences"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=by,
-        looks=study.looks if study else None,
+        history=study.history if study else (),
         arguments=KEYWORDS,
     )
     wanted = NamedComparisons(primary=primary, compare=tuple(compare)) if primary or compare else None
@@ -325,7 +325,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     """
     _check_level(level)
     folder = _folder(tables)
-    place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
+    place = _place(tables, "preferences")
     people, verdicts = _split(tables, by)
     if raters is not None:
         if within is not None or assist is not None or ordinal:
@@ -536,9 +536,14 @@ def _split(tables: FolderOrFrames, by: str | None = None) -> tuple[Tables, Verdi
     found = _checked(tables)
     warn_of_doubts(people_tables(found, numbered=False))
     if by is not None:
-        found = by_criterion(found, by, place="criteria" if _folder(tables) is None else str(tables))
+        found = by_criterion(found, by, place=_place(tables, "criteria"))
     people, verdicts = split_verdicts(found)
     return dict(people), verdicts
+
+
+def _place(tables: FolderOrFrames, table: str) -> str:
+    """Return what faults of a table name: its file, or of frames its name."""
+    return str(Path(tables) / f"{table}.csv") if isinstance(tables, str | Path) else table
 
 
 def _checked(tables: FolderOrFrames) -> Tables:

@@ -299,7 +299,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
         disagreements=_frame((result.disagreements for result in results.values()), COLUMNS),
         wanted=named,
-        notes=(*notes, *about_it, *filter(None, [evidence.looks])),
+        notes=(*notes, *about_it, *evidence.history),
         diagnostics={
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()

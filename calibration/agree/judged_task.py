@@ -123,8 +123,9 @@ class JudgedTask:
         """Side effect on every vote, or None where sides were drawn by lot."""
         if self.drew_sides:
             return None
-        first, second = (self.judgments[name].astype("str") for name in ("system_a", "system_b"))
-        codes = pd.factorize(pd.concat([first, second]))[0].reshape(2, -1)
+        pair = [self.judgments["system_a"], self.judgments["system_b"]]
+        systems = pd.Index(pd.unique(pd.concat([side.drop_duplicates().astype("str") for side in pair])))
+        codes = np.stack([systems.get_indexer(side) for side in pair])
         left, right = np.where(self.is_swapped, codes[::-1], codes)
         return without_side(left, right, np.where(self.is_swapped, 1 - self.votes.for_a, self.votes.for_a))
 

@@ -19,6 +19,7 @@ from calibration.join.people import (
 )
 from calibration.join.records import (
     OF_STREAMS,
+    assumptions,
     content_faults,
     joined_record,
     joined_studies,
@@ -131,7 +132,7 @@ def join_tables(
 def _written(
     waves: Sequence[WaveFolder], people: People, output: Path, *, keep_first: bool, parquet: bool
 ) -> JoinSummary:
-    notes = list(missing_tables(waves))
+    notes = [*missing_tables(waves), *assumptions(waves)]
     studies = _studies(waves)
     for wave, names in zip(waves, people.renamed, strict=True):
         rename_workers(wave, names)

@@ -294,6 +294,19 @@ def _common_digest(digests: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
+def assumptions(folders: Sequence[WaveFolder]) -> Iterator[str]:
+    """Yield what is taken for granted of folders without study.json."""
+    unknown = [str(folder.path) for folder in folders if folder.record is None]
+    if unknown:
+        yield (
+            f"{join_names(unknown)} {'has' if len(unknown) == 1 else 'have'} no study.json: tasks, topics and systems of the same name are"
+            " taken for the same"
+        )
+    drawn = [str(folder.path) for folder in folders if folder.record and folder.record.study_sha256]
+    if drawn and len(drawn) < len(folders):
+        yield f"only in {join_names(drawn)} it is known that sides were drawn by lot: win rates are without the effect of the side"
+
+
 def missing_tables(folders: Sequence[WaveFolder]) -> Iterator[str]:
     """Yield a note on each folder without tables that others have rows of."""
     filled = {name for folder in folders for name, frame in folder.tables.items() if len(frame)}

@@ -30,6 +30,10 @@ _NAMES = {
     "system_a": str,
     "system_b": str,
 }
+GRADED = (
+    "Worths are by a cumulative-link model of how much better people found one side, and ranks are by worths."
+)
+"""What to know of a ranking by graded answers."""
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",
@@ -174,18 +178,19 @@ class Ranking(HasSummary):
 
     def overview(self) -> Overview:
         """Return win rate, worth and rank range of every system, with notes."""
+        notes = (*filter(None, (self.whose, self.about, GRADED if self.ordinal else None)), *self.notes)
         if self.is_of_topics:
             best = self.best()[
                 [*self.keys, "system", "win_rate", "win_low", "win_high", "may_be_first", "systems"]
             ]
-            return Overview(best, ".3f", self.notes)
+            return Overview(best, ".3f", notes)
         shown = self.ranking[["task", "system", "win_rate", "win_low", "win_high", "worth"]].assign(
             ranks=[
                 ranks_in_words(low, high)
                 for low, high in zip(self.ranking["rank_low"], self.ranking["rank_high"], strict=True)
             ]
         )
-        return Overview(shown, ".3f", self.notes)
+        return Overview(shown, ".3f", notes)
 
     def summary(self) -> str:
         """Return the overview as text."""

@@ -199,6 +199,15 @@ def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[b
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
 
 
+def is_same(one: "pd.Series[Any]", other: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Return the mask of rows in which two columns of text have the same value."""
+    if not all(isinstance(column.dtype, pd.CategoricalDtype) for column in (one, other)):
+        return one.astype("str") == other.astype("str")
+    values = one.cat.categories.union(other.cat.categories)
+    first, second = (column.cat.set_categories(values).cat.codes for column in (one, other))
+    return (first == second) & (first >= 0)
+
+
 def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:
     """Return the fault of a cell that is not of this column type, with a hint."""
     if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):

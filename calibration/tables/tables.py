@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_same, is_unknown
 
 
 def _text(
@@ -194,9 +194,7 @@ _TABLES = (
         key=("judgment",),
         rules=(
             RowRule(
-                broken=lambda frame: (
-                    frame["system_left"].astype("str") == frame["system_right"].astype("str")
-                ),
+                broken=lambda frame: is_same(frame["system_left"], frame["system_right"]),
                 problem="system_left and system_right are the same system",
                 cure="name the two systems that were compared",
             ),
@@ -250,6 +248,13 @@ _TABLES = (
             _integer("revision", "1 for a first answer, more when it was changed before finishing.", low=1),
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
+            _sparse(
+                _integer(
+                    "text_version",
+                    "Which version of the topic's texts the page showed: 1 the first, 2 after the first time that one of them was mended, and so on.",
+                    low=1,
+                )
+            ),
             _sparse(
                 _text(
                     "gold",

@@ -112,7 +112,11 @@ class ReportInputs:
     @property
     def about(self) -> tuple[str, ...]:
         """The sentences that the agreement or the ranking is of answers about a criterion, if it is."""
-        names = dict.fromkeys([self.record.get("by"), self.ranking.by if self.ranking else None])
+        counted = {"Agreement": self.record.get("by")} if self.agreement is not None else {}
+        counted |= {"Ranks": self.ranking.by} if self.ranking is not None else {}
+        names = set(counted.values())
+        if len(names) > 1:  # of one folder, but not of one command
+            return tuple(f"{what}: {about_criterion(name)}" for what, name in counted.items() if name)
         return tuple(about_criterion(name) for name in names if name)
 
     @property

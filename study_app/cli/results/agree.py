@@ -254,7 +254,7 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
         scores_place=choices.scores or "scores",
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=choices.by,
-        looks=study.looks if study else None,
+        history=study.history if study else (),
     )
     return evidence, {
         "tables": relative_path(tables, folder),

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from calibration.rank.folder import Ranking
 
 
-GRADED = (
-    "worth: log odds by a cumulative-link model of how much better one side was; ranks are by worths. Win rates and duels count the choice"
-    " alone."
-)
 MAX_TOPICS = 40
 """Topics whose best system is printed; ranking.csv has all."""
 
@@ -168,7 +164,7 @@ def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
 
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     """Yield the answer and a table for every task, then how to read them."""
-    from calibration.rank.folder import ASSISTED
+    from calibration.rank.folder import ASSISTED, GRADED
     from study_app.cli.results.assisted_text import assisted_lines
 
     share = f"{100 * ranking.level:.4g} %"
@@ -202,7 +198,7 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     else:
         yield f"{judged}; no intervals, and all ranks are open."
     if ranking.ordinal:
-        yield wrapped(GRADED)
+        yield wrapped(f"{GRADED} Win rates and duels count the choice alone.")
     if ranking.whose is not None:
         return
     where = f"in {folder}" if folder else "with -o DIR"

@@ -45,7 +45,7 @@ def criteria_sections(material: ReportInputs) -> Iterator[Section]:
         yield Section(
             key=key,
             title=(
-                f"The overall choice is the answer about {first['criterion']} in {percent(first['same'])} of judgments"
+                f"Overall choice and answer about {first['criterion']} are the same in {percent(first['same'])} of judgments"
                 f" ({percent_interval(first['same_low'], first['same_high'])})"
             ),
             short="Criteria" if len(tasks) == 1 else f"Criteria, {task}",
@@ -61,4 +61,4 @@ def _others(rows: pd.DataFrame) -> str:
     if len(rows) == 1:
         return ""
     shares = [f"{row['criterion']} {percent(row['same'])}" for row in rows[1:].to_dict("records")]
-    return f"For other criteria that is so in fewer: {join_names(shares)}. "
+    return f"With other criteria they are so less often: {join_names(shares)}. "

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
+from calibration.rank.folder import GRADED, Ranking, best_in_words, ranks_in_words
 from metrics.errors import join_names
 from study_app.report.drawing.figures import CurveMark, rows_with_intervals
 from study_app.report.page import (
@@ -28,9 +28,6 @@ MAX_DUELS = 45
 """Couples of systems that the page lists; duels.csv has all."""
 MAX_TOPICS = 40
 """Most topics in the figure, where each is ranked for itself."""
-GRADED = (
-    "Worths are by a cumulative-link model of how much better people found one side, and ranks are by worths."
-)
 UNTOLD = "A dotted row has no interval: topics are all alike, or they or people are too few. That is not certainty."
 
 

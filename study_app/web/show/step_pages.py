@@ -297,10 +297,11 @@ def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     if task.kind.is_chosen:
         return step.pair, len(slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in slots]
-    to_come = task.wanted - len(slots)
+    wanted = page_request.here.wanted(task)
+    to_come = wanted - len(slots)
     repeats = expect_entry_type(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
     may_come = to_come and gets_more(page_request.session, page_request.here, task, now=page_request.now)
-    expected = to_come + min(repeats, task.wanted - 1) if may_come else 0
+    expected = to_come + min(repeats, wanted - 1) if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 

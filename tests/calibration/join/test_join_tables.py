@@ -140,7 +140,7 @@ def test_without_a_shared_key_it_is_said_that_people_may_stand_twice(tmp_path, c
 
     about = read_study(tmp_path / "joined")
     assert (about.in_several, about.may_stand_twice) == (0, 2)
-    assert "up to 1.4 times too narrow" in about.people_twice
+    assert "can be 1.4 times too narrow, more with few people" in about.people_twice
     tables = read_tables(tmp_path / "joined")
     assert tables["preferences"]["worker"].nunique() == 24
     for said in (suspicions(tmp_path / "joined", tables), suspicions_in_short(tmp_path / "joined", tables)):
@@ -149,6 +149,8 @@ def test_without_a_shared_key_it_is_said_that_people_may_stand_twice(tmp_path, c
     again = join_tables([tmp_path / "joined", third], tmp_path / "all")
     assert [part.study for part in again.record.joined] == ["wave1", "wave2", "third"]
     assert again.record.may_stand_twice == 2
+    assert any("third has no study.json" in note for note in again.notes)
+    assert any("it is known that sides were drawn by lot" in note for note in again.notes)
     assert not again.record.drew_sides("pairs")
 
 

@@ -99,6 +99,8 @@ def test_rank_takes_worths_and_ranks_from_grades_and_counts_choices_as_before():
     shared = ["win_rate", "win_low", "win_high", "judgments"]
 
     assert graded.ordinal
+    assert "cumulative-link model" in graded.summary()
+    assert "cumulative-link model" not in plain.summary()
     assert graded.ranking["system"].tolist() == list(WORTHS)
     pd.testing.assert_frame_equal(graded.duels, plain.duels)
     pd.testing.assert_frame_equal(graded.frame()[shared], plain.frame()[shared], check_like=True)

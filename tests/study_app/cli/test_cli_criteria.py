@@ -56,6 +56,33 @@ def without_one_answer(study):
     return study | {"criteria": rows[~left_out]}
 
 
+def test_a_judge_counts_with_what_it_answered_about_the_criterion(study, run, tmp_path):
+    """Its verdicts about the overall choice are about something else, and a line says that it is left out."""
+    judged = study["preferences"].query("worker == 'w0' and gold.isna() and validation_of.isna()")
+    verdicts = judged[["task", "topic", "system_left", "system_right", "choice"]].assign(
+        worker="gpt", judgment="V" + judged["judgment"], order=1, repeat=1
+    )
+    asked = study["criteria"][study["criteria"]["judgment"].isin(judged["judgment"])]
+    with_judge = study | {
+        "preferences": pd.concat([study["preferences"], verdicts], ignore_index=True),
+        "workers": pd.concat([study["workers"], pd.DataFrame({"worker": ["gpt"], "kind": ["model"]})]),
+    }
+    answered = with_judge | {
+        "criteria": pd.concat([study["criteria"], asked.assign(judgment="V" + asked["judgment"])])
+    }
+    for name, tables in (("overall", with_judge), ("asked", answered)):
+        write_tables(tables, tmp_path / name)
+    told = [
+        run("agree", tmp_path / name, "--by", "short", "-o", tmp_path / f"of-{name}")
+        for name in ("overall", "asked")
+    ]
+
+    assert "no judge that is no person answered about short, so none is held against people" in told[0].err
+    assert "no judge that is no person" not in told[1].err
+    assert not (tmp_path / "of-overall" / "judge.csv").exists()
+    assert pd.read_csv(tmp_path / "of-asked" / "judge.csv")["judge"].unique().tolist() == ["gpt"]
+
+
 def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
     """Ranks and agreement, in Python; a judgment without an answer about it is left out."""
     asked, written = without_one_answer(study), put_in_place(study)
@@ -70,7 +97,7 @@ def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
     for name in ("agreement", "comparisons", "pairs", "disagreements"):
         assert_frame_equal(*(getattr(each, name) for each in agreed))
     assert (ranked[0].about, ranked[1].about) == (ABOUT, None)
-    assert agreed[0].summary().count(ABOUT) == 1
+    assert agreed[0].summary().count(ABOUT) == ranked[0].summary().count(ABOUT) == 1
 
 
 def test_commands_say_it_first_write_it_and_so_does_the_report(folder, run):
@@ -125,7 +152,7 @@ def test_grades_are_printed_written_and_reported(folder, run, tmp_path):
 
     assert lines[0].startswith("a has the highest worth by graded answers, +0.")
     assert lines[2].split() == ["rank", "system", "worth", "95", "%", "win", "rate"]
-    assert "worth: log odds by a cumulative-link model of how much better one side was" in ranked.out
+    assert "Worths are by a cumulative-link model of how much better people found one side" in " ".join(lines)
     assert material.ranking.ordinal
     assert (material.ranking.ranking["rank_low"].diff().dropna() >= 0).all()
     (section,) = (each for each in report.sections if each.key == "ranking")

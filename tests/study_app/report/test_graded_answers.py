@@ -51,7 +51,7 @@ def test_the_criterion_that_goes_with_the_choice_is_named_first(report):
     """With its share and interval, the others after it, and a table for papers."""
     criteria = section(report, "criteria")
 
-    assert criteria.title.startswith("The overall choice is the answer about correct in ")
+    assert criteria.title.startswith("Overall choice and answer about correct are the same in ")
     assert "short" in criteria.paragraphs[0]
     assert "what goes together and not what causes what" in criteria.paragraphs[0]
     assert [row[0] for row in criteria.tables[0].rows] == ["correct", "short"]
@@ -102,3 +102,20 @@ def test_methods_say_how_people_were_asked(folder):
     assert "Answers had five grades" in said
     assert "people answered about correct, short, on the same scale" in said
     assert "less than 0.5 of at least 3 gold pairs answered right" in said
+
+
+def test_what_was_counted_is_said_of_each_where_it_differs(folder, tmp_path):
+    """An agreement by a criterion, and ranks by the overall choice, in one folder."""
+    scores = pd.DataFrame(
+        {"run": run, "topic": f"q{topic}", "metric": "m", "value": worth}
+        for run, worth in WORTHS.items()
+        for topic in range(6)
+    )
+    by_short = prefcal.agree(folder / "tables", scores=scores, by="short")
+    prefcal.write_agreement(by_short, tmp_path)
+    prefcal.write_ranking(prefcal.rank(folder / "tables"), tmp_path)
+    mixed = read_material(tmp_path)
+    prefcal.write_ranking(prefcal.rank(folder / "tables", by="short"), tmp_path)
+
+    assert mixed.about == ("Agreement: By the answers about short, in place of the overall choice.",)
+    assert read_material(tmp_path).about == ("By the answers about short, in place of the overall choice.",)
