@@ -227,9 +227,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         seed=seed,
         place=_place(tables, "preferences"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
-        drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=by,
-        history=study.history if study else (),
+        study=study,
         arguments=KEYWORDS,
     )
     wanted = NamedComparisons(primary=primary, compare=tuple(compare)) if primary or compare else None

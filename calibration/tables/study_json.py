@@ -281,6 +281,12 @@ class StudyRecord(_StudyPart):
         """
         return self.study_sha256 is not None and task in self.tasks
 
+    def pairs_file(self, task: str) -> str | None:
+        """Return the file that named the pairs of a task; None where all pairs, or pairs chosen by prefcal, were judged."""
+        record = self.tasks.get(task)
+        pairs = None if record is None else record.protocol.get("pairs")
+        return pairs if isinstance(pairs, str) and pairs != "all" else None
+
     @property
     def how_joined(self) -> str | None:
         """Sentence on the studies that were joined, or None."""

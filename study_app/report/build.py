@@ -15,6 +15,7 @@ from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import ReportInputs, read_material
 from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section
+from study_app.report.parts.assisted import assisted_sections
 from study_app.report.parts.criteria import criteria_sections
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
@@ -136,6 +137,7 @@ def build_report(material: ReportInputs) -> Report:
                 for section in _of_task(result, material, number)
             ),
             *judges,
+            *assisted_sections(material, results),
             *reading_sections(material.reading),
             *streams,
             *sweeps,

@@ -252,9 +252,8 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
         lengths=read_scores(choices.lengths) if choices.lengths else None,
         place=str(Path(tables) / "preferences.csv"),
         scores_place=choices.scores or "scores",
-        drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=choices.by,
-        history=study.history if study else (),
+        study=study,
     )
     return evidence, {
         "tables": relative_path(tables, folder),
