@@ -134,7 +134,9 @@ def test_tables_of_people_of_two_servers_are_those_of_one(tmp_path):
     """Every kind of table, split by people into three folders, one of them Parquet alone, comes back byte for byte."""
     whole = {
         name: rows.sort_values("worker", kind="stable", ignore_index=True) if "worker" in rows else rows
-        for name, rows in simulate_study(SimulatedStudy(workers=9, topics=4, items=4), np.random.default_rng(5)).items()
+        for name, rows in simulate_study(
+            SimulatedStudy(workers=9, topics=4, items=4), np.random.default_rng(5)
+        ).items()
     }
     write_tables(whole, tmp_path / "whole")
     names = sorted(whole["workers"]["worker"])
@@ -448,8 +450,16 @@ def test_the_output_is_new_or_a_join(tmp_path, waves):
 def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     """Keys of the protocol are left out of study.json; times are exact where any are; consent texts of all are there."""
     records = (
-        {"times": "moved", "task": {"protocol": {"seed": 1, "pairs_per_worker": 5}}},
-        {"times": "exact", "task": {"protocol": {"seed": 1, "pairs_per_worker": 9}}},
+        {
+            "results_opened": [{"at": "2026-03-09T00:00Z", "judgments": 9}],
+            "times": "moved",
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 5}},
+        },
+        {
+            "times": "exact",
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 9}},
+            "results_opened": [{"at": "2026-03-05T00:00Z", "judgments": 7}],
+        },
     )
     folders = waves(
         more=({"searches": pd.DataFrame({"worker": ["w0"], "topic": "t0", "seconds": [1.0]})}, {}),
@@ -462,6 +472,7 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     joined = join_tables(folders, tmp_path / "joined", parquet=True)
 
     assert joined.record.times == "exact"
+    assert [look.judgments for look in joined.record.results_opened] == [7, 9]
     assert joined.record.tasks["pairs"].protocol == {"seed": 1}
     assert (
         "task pairs: pairs_per_worker differs between the studies, and study.json leaves it out"
