@@ -352,8 +352,8 @@ class StudyRecord(_StudyPart):
 
     @property
     def history(self) -> tuple[str, ...]:
-        """Sentences on what was done to the study while it ran, for the methods of a report."""
-        return tuple(filter(None, (self.looks, self.growth, self.mends)))
+        """Sentences on what was done to the study while it ran and to its tables, for the methods of a report."""
+        return tuple(filter(None, (self.how_joined, self.looks, self.growth, self.mends)))
 
 
 MOST_MENDS = 3

@@ -89,7 +89,7 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
     study = material.study
-    remarks = [study.how_joined, study.people_twice, *study.history] if study else []
+    remarks = [study.people_twice, *study.history] if study else []
     paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, remarks)])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import prefcal
+from calibration.interchange.plain_files import read_preference_lines
 from metrics.errors import InputError
 from tests.study_app.prefcal_command import run_here
 
@@ -66,6 +67,29 @@ def test_a_strength_that_cannot_be_is_named_with_its_line(best, strong, answers,
     with pytest.raises(InputError) as caught:
         prefcal.import_preferences(frame(*best, strong=strong), **NAMED, strength="strong", answers=answers)
     assert [str(fault)[: len(said)] for fault in caught.value.faults] == [said]
+
+
+def test_lines_may_say_how_much_better(tmp_path):
+    """By a header or named columns; the winner or the choice beside it."""
+    named = "topic\tleft\tright\tworker\twinner\tstrength\nq\tA\tB\tw\tB\t2\nq\tA\tB\tv\t=\t0\n"
+    (tmp_path / "named.txt").write_text(named)
+    (tmp_path / "plain.txt").write_text("q\tA\tB\ta\t1\nq\tA\tB\tb\t3\n")
+    columns = ["topic", "left", "right", "choice", "strength"]
+    first, second = (
+        read_preference_lines(tmp_path / "named.txt"),
+        read_preference_lines(tmp_path / "plain.txt", columns=columns),
+    )
+
+    assert first[["choice", "strength"]].to_numpy().tolist() == [["right", 2], ["equally_good", 0]]
+    assert second[["choice", "strength"]].to_numpy().tolist() == [["left", 1], ["right", 3]]
+    (tmp_path / "plain.txt").write_text("q\tA\tB\ta\t0\nq\tA\tB\tb\t4\nq\tA\tB\t=\t1\n")
+    with pytest.raises(InputError) as caught:
+        read_preference_lines(tmp_path / "plain.txt", columns=columns)
+    assert [(fault.line, fault.problem) for fault in caught.value.faults] == [
+        (1, "the strength is '0'"),
+        (2, "the strength is '4'"),
+        (3, "the strength is '1'"),
+    ]
 
 
 def test_the_command_reads_a_scale_and_rank_takes_it(tmp_path, monkeypatch, capsys):
