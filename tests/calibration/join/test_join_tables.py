@@ -106,7 +106,7 @@ def estimates(tables, about):
         columns=["topic", "run", "metric", "value"],
     )
     ranking = rank_systems(tables, study=about)
-    sources = ScoreSources(tables=tables, scores=scores, drew_sides=("pairs",))
+    sources = ScoreSources(tables=tables, scores=scores, study=about)
     found = agree(sources)
     return (ranking.ranking, ranking.duels, found.agreement, found.comparisons, found.pairs)
 
@@ -453,11 +453,11 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
         {
             "results_opened": [{"at": "2026-03-09T00:00Z", "judgments": 9}],
             "times": "moved",
-            "task": {"protocol": {"seed": 1, "pairs_per_worker": 5}},
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 5, "pairs": "all"}},
         },
         {
             "times": "exact",
-            "task": {"protocol": {"seed": 1, "pairs_per_worker": 9}},
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 9, "pairs": "pairs.tsv"}},
             "results_opened": [{"at": "2026-03-05T00:00Z", "judgments": 7}],
         },
     )
@@ -473,7 +473,8 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
 
     assert joined.record.times == "exact"
     assert [look.judgments for look in joined.record.results_opened] == [7, 9]
-    assert joined.record.tasks["pairs"].protocol == {"seed": 1}
+    assert joined.record.tasks["pairs"].protocol == {"seed": 1, "pairs": "pairs.tsv"}
+    assert joined.record.pairs_file("pairs") == "pairs.tsv"
     assert (
         "task pairs: pairs_per_worker differs between the studies, and study.json leaves it out"
         in joined.notes
