@@ -400,7 +400,7 @@ def read_with_verdicts(
     compact : collection of str
         Tables whose texts are to be categories, as for `calibration.tables.files.read_tables`.
     for_votes : bool
-        Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
+        Of the preferences only what votes rest on is needed, and what was read for them: the table takes a seventh of the memory.
     by : str, optional
         The criterion whose answers stand in place of the overall choices.
 
@@ -420,6 +420,7 @@ def read_with_verdicts(
     from calibration.judges.verdicts import split_verdicts
     from calibration.tables.criteria import by_criterion
     from calibration.tables.files import read_tables
+    from calibration.tables.people import judge_names
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
     from calibration.tables.suspicions import suspicions_in_short
@@ -429,9 +430,15 @@ def read_with_verdicts(
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if by is not None:
-        tables = by_criterion(tables, by, place=str(folder))
+        tables = by_criterion(tables, by, place=str(Path(folder) / "criteria.csv"))
     people, verdicts = split_verdicts(tables)
+    if by is not None and verdicts.empty and judge_names(tables):
+        click.echo(
+            f"no judge that is no person answered about {by}, so none is held against people", err=True
+        )
     found = dict(people)
     if for_votes and "preferences" in found:
-        found["preferences"] = found["preferences"][list(VOTED)]
+        ids = ["judgment"] * ("reads" in found)
+        graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
+        found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts

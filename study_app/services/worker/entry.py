@@ -14,6 +14,7 @@ from study_app.store.pseudonym_keys import pseudonym_key
 from study_app.store.study_cache import CachedStudy, StudyCache, insert_row, update_rows
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken, time_shift
+from study_app.study.id_list import LOOKED_UP, is_listed_out
 from study_app.study.shared_pseudonyms import shared_pseudonym
 
 PSEUDONYM_LETTERS = 10
@@ -31,6 +32,9 @@ _KNOWN = (
         PlatformIdentity.platform == bindparam("platform"),
         PlatformIdentity.platform_worker == bindparam("worker"),
     )
+)
+_AGREED_AT = select(Worker.consented_at).where(
+    Worker.study_id == bindparam("study"), Worker.pseudonym == bindparam("pseudonym")
 )
 _NAMELESS = (
     select(Worker.id, Worker.consented_at)
@@ -74,10 +78,11 @@ class Visitor:
 class KnownWorker:
     """Visitor who has been here before.
 
-    It has the row of the identity, the row of the worker, and the time of consent.
+    It has the row of the identity, None where the platform id was deleted and the key of shared pseudonyms tells who it is, the row of
+    the worker, and the time of consent.
     """
 
-    identity_id: int
+    identity_id: int | None
     worker_id: int
     pseudonym: str
     consented_at: datetime | None
@@ -122,7 +127,43 @@ def known_worker(session: Session, loaded_study: CachedStudy, visitor: Visitor) 
     """Return the worker that a visitor is, None for a new visitor."""
     who = {"study": loaded_study.id, "platform": visitor.platform, "worker": visitor.worker}
     row = session.connection().execute(_KNOWN, who).one_or_none()
-    return None if row is None else KnownWorker(*row)
+    if row is not None:
+        return KnownWorker(*row)
+    if not isinstance(loaded_study.entry.pseudonyms, tuple):
+        return None
+    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
+    sought = {"study": loaded_study.id, "pseudonym": pseudonym}
+    nameless = session.connection().execute(_NAMELESS, sought).one_or_none()
+    return None if nameless is None else KnownWorker(None, nameless.id, pseudonym, nameless.consented_at)
+
+
+def is_kept_out(session: Session, loaded_study: CachedStudy, name: str) -> bool:
+    """Return whether a study keeps out an id of its platform: by a list, or since they took part in an earlier study."""
+    entry = loaded_study.entry
+    return is_listed_out(entry, name) or any(
+        _took_part(session, study, entry.platform, name)
+        for study, digests in entry.kept_out.items()
+        if LOOKED_UP in digests
+    )
+
+
+def _took_part(session: Session, study: str, platform: str, name: str) -> bool:
+    """Return whether the worker with an id at a platform agreed to take part in a study, by name.
+
+    Where the id was deleted, pseudonyms that come from a key still tell.
+    """
+    row = session.connection().execute(_STUDY, {"name": study}).one_or_none()
+    if row is None:
+        return False
+    who = {"study": row.id, "platform": platform, "worker": name}
+    known = session.connection().execute(_KNOWN, who).one_or_none()
+    if known is not None:
+        return known.consented_at is not None
+    key = pseudonym_key(session, row.id)
+    if key is None:
+        return False
+    sought = {"study": row.id, "pseudonym": shared_pseudonym(key, platform, name)}
+    return session.connection().scalar(_AGREED_AT, sought) is not None
 
 
 def is_full(session: Session, loaded_study: CachedStudy, *, now: datetime) -> bool:
@@ -136,15 +177,16 @@ def arrive(
 ) -> Arrival:
     """Admit a visitor, as the same worker whenever they come back."""
     session.connection().execute(_LOCKED_STUDY, {"study": loaded_study.id})
-    earlier = known_worker(session, loaded_study, visitor) or _recognised(session, loaded_study, visitor)
+    earlier = known_worker(session, loaded_study, visitor)
     worker = earlier or _new_worker(session, loaded_study, visitor, now=now, new_token=new_token)
-    is_invited = earlier is not None and _is_invited(session, earlier, visitor)
+    identity = worker.identity_id or _insert_identity(session, loaded_study, visitor, worker.worker_id)
+    is_invited = earlier is not None and _is_invited(session, identity, visitor)
     if is_invited:
         session.connection().execute(_IS_BACK, {"came": worker.worker_id})
     insert_row(
         session,
         _NEW_ARRIVAL,
-        {"identity_id": worker.identity_id, "arrived_at": now, "parameters": dict(visitor.parameters)},
+        {"identity_id": identity, "arrived_at": now, "parameters": dict(visitor.parameters)},
     )
     return Arrival(
         worker_id=worker.worker_id,
@@ -169,32 +211,18 @@ def give_consent(session: Session, progress: WorkerProgress, *, now: datetime) -
 def consent_text(session: Session, loaded_study: CachedStudy, sha256: str) -> str:
     """Return the consent text of a hash, the current text if it is the same."""
     if sha256 == loaded_study.consent_sha256:
-        return loaded_study.entry.consent
+        return loaded_study.entry.whole_consent
     kept = select(ConsentText.text).where(
         ConsentText.study_id == loaded_study.id, ConsentText.sha256 == sha256
     )
     return session.scalars(kept).one()
 
 
-def _is_invited(session: Session, worker: KnownWorker, visitor: Visitor) -> bool:
+def _is_invited(session: Session, identity: int, visitor: Visitor) -> bool:
     """Return whether a known worker arrives under a new submission or session id."""
-    earlier = session.connection().scalars(_ARRIVALS, {"identity": worker.identity_id})
+    earlier = session.connection().scalars(_ARRIVALS, {"identity": identity})
     known = {item for parameters in earlier for item in parameters.items()}
     return not known >= visitor.parameters.items()
-
-
-def _recognised(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> KnownWorker | None:
-    """Return the worker whose platform id was deleted and who comes again, None where pseudonyms do not tell."""
-    if not isinstance(loaded_study.entry.pseudonyms, tuple):
-        return None
-    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
-    sought = {"study": loaded_study.id, "pseudonym": pseudonym}
-    row = session.connection().execute(_NAMELESS, sought).one_or_none()
-    if row is None:
-        return None
-    return KnownWorker(
-        _insert_identity(session, loaded_study, visitor, row.id), row.id, pseudonym, row.consented_at
-    )
 
 
 def _shared_pseudonym(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> str:
@@ -226,7 +254,7 @@ def _new_worker(
             "last_seen_at": now,
         },
     )
-    return KnownWorker(_insert_identity(session, loaded_study, visitor, worker), worker, pseudonym, None)
+    return KnownWorker(None, worker, pseudonym, None)
 
 
 def _insert_identity(session: Session, loaded_study: CachedStudy, visitor: Visitor, worker: int) -> int:

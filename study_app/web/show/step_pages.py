@@ -1,7 +1,7 @@
 """Pages of a worker's steps as values, up to the finish, stop and code pages."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from sqlalchemy import select
@@ -16,8 +16,8 @@ from study_app.services.worker.slots import listed_topics
 from study_app.services.worker.worker_progress import WorkerProgress, gets_more
 from study_app.store.models import Ballot
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow
-from study_app.study.entries import JudgingTask, TaskWithSearch, expect_entry_type
-from study_app.study.platforms import platform_of
+from study_app.study.entries import JudgingTask, StudyEntry, TaskWithSearch, expect_entry_type
+from study_app.study.platforms import platform_of, way_back
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
     AwayPage,
@@ -129,6 +129,25 @@ def message_page(page_request: PageRequest) -> MessagePage:
     )
 
 
+def kept_out_page(entry: StudyEntry, *, worker: str, parameters: Mapping[str, str]) -> MessagePage:
+    """Return the page of somebody whom a study keeps out.
+
+    It has the code of those who are screened out and the way to hand it in, where the study has them; else it says how to give up the
+    place at the platform.
+    """
+    code = entry.codes.screened_out
+    back = way_back(entry, "screened_out", code, worker=worker, parameters=parameters)
+    leaves = code is None and back is None and entry.platform != "generic"
+    return MessagePage(
+        language=entry.tasks[0].language,
+        heading="kept_out.heading",
+        text="kept_out.text",
+        leave="kept_out.return_place" if leaves else "",
+        code=code,
+        back=back,
+    )
+
+
 def page_of(page_request: PageRequest) -> AnyPage:
     """Return the content of a step's page."""
     return PAGES[page_request.step.kind](page_request)
@@ -140,7 +159,7 @@ def consent_page(page_request: PageRequest) -> ConsentPage:
     return ConsentPage(
         language=page_request.language,
         title=progress.plan.entry.title,
-        paragraphs=consent_paragraphs(progress.plan.entry.consent),
+        paragraphs=consent_paragraphs(progress.plan.entry.whole_consent),
         text_sha256=progress.plan.consent_sha256,
         withdrawal_code=progress.worker.withdrawal_code,
         given=progress.state.consented,
@@ -297,10 +316,11 @@ def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     if task.kind.is_chosen:
         return step.pair, len(slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in slots]
-    to_come = task.wanted - len(slots)
+    wanted = page_request.here.wanted(task)
+    to_come = wanted - len(slots)
     repeats = expect_entry_type(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
     may_come = to_come and gets_more(page_request.session, page_request.here, task, now=page_request.now)
-    expected = to_come + min(repeats, task.wanted - 1) if may_come else 0
+    expected = to_come + min(repeats, wanted - 1) if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 
