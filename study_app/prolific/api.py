@@ -83,7 +83,7 @@ class _AgainError(Exception):
         self.error, self.seconds = error, seconds
 
 
-class Effect(Enum):
+class CallEffect(Enum):
     """What a call did, by its answer."""
 
     DONE = "done"
@@ -97,7 +97,7 @@ class CallStakes(Protocol):
     def begin(self, session: Session, call: int) -> None:
         """Store that a call (row) is about to be made; whatever is raised here prevents it."""
 
-    def end(self, session: Session, effect: Effect, words: str) -> None:
+    def end(self, session: Session, effect: CallEffect, words: str) -> None:
         """Store what the call did, as far as its answer says."""
 
 
@@ -108,7 +108,7 @@ class CallLog(Protocol):
         """Store that a call is about to be made; return its number."""
 
     def end(
-        self, call: int, status: int | None, outcome: str, effect: Effect, stakes: CallStakes | None
+        self, call: int, status: int | None, outcome: str, effect: CallEffect, stakes: CallStakes | None
     ) -> None:
         """Store the answer of a call, or that there was none."""
 
@@ -319,7 +319,7 @@ class ProlificApi:
             response = send()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             words = f"not reached: {hide(error_words(error), self._token)}"
-            self._log.end(number, None, words, Effect.NOTHING, stakes)
+            self._log.end(number, None, words, CallEffect.NOTHING, stakes)
             raise _AgainError(
                 RefusedCallError(
                     f"Prolific cannot be reached ({words.removeprefix('not reached: ')}); run the same command again later"
@@ -327,9 +327,9 @@ class ProlificApi:
             ) from None
         except httpx.HTTPError as error:
             words = hide(error_words(error), self._token)
-            self._log.end(number, None, f"answer lost: {words}", Effect.UNKNOWN, stakes)
+            self._log.end(number, None, f"answer lost: {words}", CallEffect.UNKNOWN, stakes)
             raise _lost(call, words, is_harmless=is_harmless) from None
-        words, effect = "", Effect.DONE
+        words, effect = "", CallEffect.DONE
         if not response.is_success:
             words, effect = self._said(response), _effect(response.status_code)
         self._log.end(number, response.status_code, words, effect, stakes)
@@ -346,7 +346,7 @@ class ProlificApi:
             if seconds is not None and seconds > LONGEST_ORDERED_WAIT_SECONDS:
                 return RefusedCallError(f"{words}; run the same command again in {seconds:,.0f} s")
             return _AgainError(RefusedCallError(f"{words}; run the same command again later"), seconds)
-        if _effect(status) is Effect.UNKNOWN:
+        if _effect(status) is CallEffect.UNKNOWN:
             return _lost(call, f"{status} {said}".strip(), is_harmless=is_harmless)
         cure = {
             401: f"set {TOKEN_VARIABLE} to a token of this account",
@@ -366,10 +366,10 @@ class ProlificApi:
         return in_one_line(hide(str(said or ""), self._token))
 
 
-def _effect(status: int) -> Effect:
+def _effect(status: int) -> CallEffect:
     """Return what a call that did not succeed may have done."""
     is_unknown = status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT
-    return Effect.UNKNOWN if is_unknown else Effect.NOTHING
+    return CallEffect.UNKNOWN if is_unknown else CallEffect.NOTHING
 
 
 def _lost(call: str, words: str, *, is_harmless: bool) -> Exception:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import update
 
-from study_app.prolific.api import CallStakes, Effect, ProlificApi, address_of, token_of
+from study_app.prolific.api import CallEffect, CallStakes, ProlificApi, address_of, token_of
 from study_app.store.database import Database, transaction
 from study_app.store.platform_models import PlatformCall
 from study_app.store.tokens import Now
@@ -31,7 +31,7 @@ class StoredCalls:
             return call.id
 
     def end(
-        self, call: int, status: int | None, outcome: str, effect: Effect, stakes: CallStakes | None
+        self, call: int, status: int | None, outcome: str, effect: CallEffect, stakes: CallStakes | None
     ) -> None:
         """Store the answer of a call, or that there was none, and what follows for what depends on it."""
         with transaction(self.database, write=True) as session:

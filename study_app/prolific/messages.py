@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from study_app.prolific.answers import ChangedAnswerError
-from study_app.prolific.api import CallError, Effect, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
 from study_app.prolific.sending import OrderStakes, Sending, TakenError
 from study_app.services.researcher.orders import (
     CONFIRMED,
@@ -137,10 +137,10 @@ class _MessageStakes(OrderStakes):
 
     message: PersonalText = field(kw_only=True)
 
-    def end(self, session: Session, effect: Effect, words: str) -> None:
+    def end(self, session: Session, effect: CallEffect, words: str) -> None:
         """Mark it as sent and record the reminder, or mark it as not sent."""
         super().end(session, effect, words)
-        if effect is Effect.DONE:
+        if effect is CallEffect.DONE:
             note_reminders(session, self.message.reminders, now=self.now())
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session
 
 from study_app.prolific.answers import ChangedAnswerError
-from study_app.prolific.api import CallError, Effect, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
 from study_app.services.researcher.orders import (
     CONFIRMED,
     SENT,
@@ -105,13 +105,13 @@ class OrderStakes:
         if not claim(session, self.orders, batch=self.batch or str(call), now=self.now()):
             raise TakenError
 
-    def end(self, session: Session, effect: Effect, words: str) -> None:
+    def end(self, session: Session, effect: CallEffect, words: str) -> None:
         """Mark them as carried out or as not sent, where the answer says which."""
-        if effect is Effect.NOTHING:
+        if effect is CallEffect.NOTHING:
             mark_intended(session, self.orders, words)
-        elif effect is Effect.DONE and self.done == CONFIRMED:
+        elif effect is CallEffect.DONE and self.done == CONFIRMED:
             mark_confirmed(session, self.orders, now=self.now())
-        elif effect is Effect.DONE:
+        elif effect is CallEffect.DONE:
             mark_sent(session, self.orders)
 
 
