@@ -248,6 +248,10 @@ def _joined_tasks(folders: Sequence[WaveFolder], place: Path) -> tuple[dict[str,
             )
         }
         gone = [key for key in keys if key not in same]
+        named = [folder.record.pairs_file(name) for folder, _ in own if folder.record]
+        if "pairs" in gone and any(named):  # pairs that somebody chose are none drawn by lot
+            same["pairs"] = next(filter(None, named))
+            gone.remove("pairs")
         if gone:
             notes.append(
                 f"task {name}: {join_names(gone)} {'differs' if len(gone) == 1 else 'differ'} between the studies, and study.json"
