@@ -290,8 +290,10 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
 
 
 SENTENCES = ("answer", "responses", "report")
-TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qid")
+TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qa_id", "qid")
 """Members that name the topic; where there is a turn, the others name its conversation."""
+GROUNDED = ("existing_supported_citations", "supported_citations")
+"""Members with the sources that support a sentence of TREC BioGen, task A: given by the track, and found by the run."""
 RUN_IDS = ("run_id", "run_name", "runtag", "run_tag")
 
 
@@ -563,7 +565,9 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
         return plain, []
     if not isinstance(plain, dict) or not is_text(plain.get("text")):
         return None
-    cited = plain.get("citations") or []
+    cited = plain.get("citations") or [
+        source for name in GROUNDED if isinstance(plain.get(name), list) for source in plain[name]
+    ]
     if not isinstance(cited, list | dict) or not all(map(is_id, cited)):
         return None
     return plain["text"], list(cited)
