@@ -5,7 +5,7 @@ times as much to read and to write: too much for what happens with every page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cache, cached_property
 from threading import Lock
@@ -54,7 +54,7 @@ class CachedTopic:
 class CachedTask:
     """Task with ``entry`` of the study file, and ``systems`` by row in order.
 
-    ``pairs`` is the two systems of each pair leased by itself (rows), or empty.
+    ``pairs`` is the two systems of each pair leased by itself (rows), or empty; ``gold`` the topic of each gold pair (rows).
     """
 
     id: int
@@ -63,6 +63,7 @@ class CachedTask:
     topics: tuple[CachedTopic, ...]
     systems: dict[int, str]
     pairs: Mapping[int, tuple[int, int]]
+    gold: Mapping[int, int] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> TaskKind:
@@ -224,7 +225,8 @@ def _pairs(session: Session, task: Task, entry: TaskEntry) -> Sequence[Pair]:
     """Return the pairs that are leased one by one."""
     if kind_of(entry).unit != "pair":
         return ()
-    return session.scalars(select(Pair).join(Topic).where(Topic.task_id == task.id).order_by(Pair.id)).all()
+    of_task = select(Pair).join(Topic).where(Topic.task_id == task.id, Pair.gold.is_(None))
+    return session.scalars(of_task.order_by(Pair.id)).all()
 
 
 def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, Sequence[int]]:
@@ -244,6 +246,7 @@ def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, 
 def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> CachedTask:
     pairs = _pairs(session, task, entry)
     units = _units(task, entry, pairs)
+    gold = select(Pair.id, Pair.topic_id).join(Topic).where(Topic.task_id == task.id, Pair.gold.is_not(None))
     return CachedTask(
         id=task.id,
         number=number,
@@ -262,6 +265,7 @@ def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> C
             for topic in task.topics
         ),
         pairs={pair.id: (pair.system_a_id, pair.system_b_id) for pair in pairs},
+        gold={pair: topic for pair, topic in session.execute(gold)},  # noqa: C416 - rows are not tuples to mypy
     )
 
 

@@ -43,7 +43,7 @@ FREE_OF_STUDY = {
     "signing_keys",
     *("reward", "currency", "platform_fee"),
 }
-FREE_OF_TASK = {"min_consistency", "compare", "primary"}
+FREE_OF_TASK = {"min_consistency", "min_gold", "compare", "primary"}
 """Keys of a task that may change at any time.
 
 A change touches no answer, or its rule is applied at analysis.
@@ -51,6 +51,9 @@ A change touches no answer, or its rule is applied at analysis.
 
 OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
 """Keys that identify workers; fixed once there is one."""
+
+EQUAL, SIDES = "equally_good", ("a", "b")
+"""Known answers of gold pairs, as `models.Pair` has them."""
 
 _OF_FILES = ("ids", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
@@ -422,7 +425,7 @@ def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] 
     if side is None:
         return content.detail
     detail = content.detail or {}
-    judged = {system for couple in task_content.system_pairs[content.id] for system in couple}
+    judged = {system for couple in task_content.shown_pairs[content.id] for system in couple}
     shows = {name for system in judged for name in side.shows(task_content.sides[content.id, system], detail)}
     return {**detail, "shows": sorted(shows)}
 
@@ -442,8 +445,18 @@ def _parts_of(
         for name, row in systems.items()
         if (content.id, name) in of_kind
     ]
+    gold = {
+        pair.systems: EQUAL if pair.better is None else SIDES[pair.systems.index(pair.better)]
+        for pair in task_content.gold.get(content.id, ())
+    }
     pairs = [
-        Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")
-        for a, b in (task_content.system_pairs[content.id] if page == "pair" else ())
+        Pair(
+            topic_id=topic,
+            system_a_id=systems[a],
+            system_b_id=systems[b],
+            name=f"{content.id}:{a}~{b}",
+            gold=gold.get((a, b)),
+        )
+        for a, b in (task_content.shown_pairs[content.id] if page == "pair" else ())
     ]
     return [*intents, *shown, *pairs]
