@@ -26,6 +26,8 @@ from study_app.tasks.content import TaskContent
 
 DAY_SECONDS = 86_400
 OPTIONS = "left better, right better, equally good, equally bad"
+GRADED_OPTIONS = "{} steps from left much better to right much better, about the same in the middle"
+STEPS = {"graded5": "five", "graded7": "seven"}
 REPEATED_COMMENTS = {
     "validation_swapped": "repeats have their sides swapped: tells a preference from a habit",
     "min_consistency": (
@@ -423,6 +425,12 @@ def assigned_work(content: TaskContent, topic: str) -> str:
     return (
         f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), topic)}"
     )
+
+
+def options_phrase(protocol: Mapping[str, Any]) -> str:
+    """Return the options of a task's pairs, in words."""
+    steps = STEPS.get(str(protocol.get("choices")))
+    return OPTIONS if steps is None else GRADED_OPTIONS.format(steps)
 
 
 def chosen_only(protocol: Mapping[str, Any]) -> str:

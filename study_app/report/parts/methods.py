@@ -134,8 +134,15 @@ def _tasks(material: ReportInputs) -> Iterator[str]:
         )
         sentences = [KINDS[task.kind].methods(finished)]
         criteria, repeats = numbers.get("criteria"), numbers.get("validation_pairs")
-        if isinstance(criteria, list) and criteria:
-            sentences.append(f"Above the two stood: {' '.join(map(str, criteria))}")
+        listed = criteria if isinstance(criteria, list) else []
+        if shown := [str(criterion) for criterion in listed if not isinstance(criterion, dict)]:
+            sentences.append(f"Above the two stood: {' '.join(shown)}")
+        if asked := [
+            f"{criterion['text']} ({criterion['name']})"
+            for criterion in listed
+            if isinstance(criterion, dict)
+        ]:
+            sentences.append(f"Asked with the same answers on the same page: {' '.join(asked)}.")
         if isinstance(repeats, int) and repeats >= 1:
             sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
             sentences.append(

@@ -118,7 +118,7 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     built |= {words for scale in SCALES for _, words in scale_options(scale)}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
     built |= {key for kind in KINDS for key in keys_before(kind)}
-    examples = {name for text in code for name in re.findall(r'answers\(t, "([a-z_]+)"\)', text)}
+    examples = {name for text in code for name in re.findall(r'answers\(t, "([a-z_]+)", page.graded\)', text)}
     built |= {f"{name}.{way}_reason" for name in examples for way in ("left", "right", "good", "bad")}
     built |= {
         f"example_questions.{option}" for option in ("daily", "weekly", "rarely", "messages", "maps", "music")
