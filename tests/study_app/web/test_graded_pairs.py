@@ -118,6 +118,20 @@ def test_a_form_with_a_fault_comes_back_as_it_was_filled_in(campaign, changes, s
     assert ann.html.select_one("textarea").get_text().strip() == fields["reason"].strip()
 
 
+def test_a_worker_who_withdraws_takes_criteria_and_reasons_along(campaign, tmp_path, gold_task):
+    """Only the row that says so stays."""
+    made = campaign(task=gold_task(**GRADED))
+    ann = made.at_pairs()
+    code = made.rows(select(Worker.withdrawal_code))[0][0]
+    while "/pair/" in ann.step:
+        ann.send(**ALL, reason="Ask Ann Smith")
+    made.visitor().open("/withdraw").send(code=code)
+    tables = exported(made, tmp_path / "tables", texts=True)
+    assert tables["preferences"].empty
+    assert tables["criteria"].empty
+    assert tables["workers"].filter(["gold_right"]).isna().all().all()
+
+
 def test_pages_without_these_keys_are_as_they_were(campaign, tmp_path):
     """No column, no table, no field."""
     made = campaign(task={"search_seconds": 0})
