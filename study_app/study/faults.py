@@ -217,7 +217,7 @@ def note_contradictions(entry: StudyEntry, lines: Mapping[KeyPath, int], log: Fa
     """Add a fault for each rule that a study file of valid schema breaks."""
     contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
     for number, task in enumerate(entry.tasks):
-        rules = (_check, kinds[task.kind].rules, _comparison, _criteria, _gold, _budget)
+        rules = (_check, kinds[task.kind].rules, _comparison, _criteria, _budget)
         of_task = [contradiction for rule in rules for contradiction in rule(task)]
         contradictions += [(("tasks", number, *key_path), wrong, cure) for key_path, wrong, cure in of_task]
     for key_path, wrong, cure in contradictions:
@@ -290,14 +290,6 @@ def _criteria(task: TaskEntry) -> Iterator[Contradiction]:
             yield ("criteria", number, "name"), wrong, "give each criterion a name of its own"
         elif isinstance(criterion, Criterion):
             names.add(criterion.name)
-
-
-def _gold(task: TaskEntry) -> Iterator[Contradiction]:
-    """Yield keys about gold pairs where there are none."""
-    if isinstance(task, JudgingTask) and task.gold_pairs is None:
-        for key in ("gold_per_worker", "min_gold"):
-            if key in task.model_fields_set and getattr(task, key):
-                yield (key,), f"{key} without gold_pairs", "name the file of gold pairs, or leave it out"
 
 
 def _budget(task: TaskEntry) -> Iterator[Contradiction]:

@@ -33,9 +33,14 @@ REPEATED_COMMENTS = {
     "min_consistency": (
         "a worker with a smaller share of consistent repeats is left out of analyses (Kato et al. 2016, 4.2)"
     ),
+    "gold_pairs": "pairs with a known answer: a file with `topic a b answer` on each line; null for none",
+    "gold_per_worker": "of these, how many a worker sees",
+    "min_gold": "a worker with a smaller share of right answers to them is left out of analyses",
 }
 JUDGED_COMMENTS = {
-    "criteria": "stand above the two sides; one with name and text is asked (docs/study-file.md: choices, reason, gold_pairs)",
+    "choices": "four; or graded5, graded7: by how much a side is better",
+    "criteria": "stand above the two sides; one with name: and text: is asked",
+    "reason": "null; or optional, required: why, in a few words",
     "compare": "measures that the report is to compare, as `prefcal agree` or `prefcal measures` writes them",
     "primary": "two of them: the comparison that this study is made for",
 }

@@ -206,7 +206,7 @@ def test_gold_pairs_come_among_others_and_count_in_nothing(campaign, gold_task, 
         ({"criteria": [{"name": "ab", "text": "?", "of": 1}]}, "tasks.1.criteria.1.of is not known"),
         ({"criteria": [{"name": "ab", "text": "?"}] * 2}, "two criteria are named 'ab'"),
         ({"criteria": [3]}, "tasks.1.criteria.1 must be text, got '3'"),
-        ({"min_gold": 0.4}, "min_gold without gold_pairs"),
+        ({"min_gold": 1.5}, "tasks.1.min_gold must be at most 1, got '1.5'"),
         ({"gold_pairs": "none.tsv"}, "gold_pairs: there is no file none.tsv"),
     ],
 )
