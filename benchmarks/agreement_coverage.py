@@ -24,8 +24,8 @@ from scipy.special import ndtri
 from scipy.stats import binomtest
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.agree.comparisons import slope_difference
 from calibration.agree.judged_task import wide_tastes
+from calibration.agree.slopes import slope_difference
 from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.crossed_errors import StandardError, VotesByPerson, crossing

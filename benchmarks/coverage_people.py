@@ -66,6 +66,7 @@ class Reading:
             "alike_times": self.careless,
             "extra_time": self.own_idle + self.tabs,
             "skimmed_reads": self.own_skims,
+            "own_scatter": self.own_scale,
             "fast_workers": self.fast,
             "time_per_item": self.overhead,
         }

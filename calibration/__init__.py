@@ -28,6 +28,7 @@ __all__ = [
     "UserModelFit",
     "draw_model",
     "fit_user_model",
+    "join_tables",
     "push_model",
     "ranked_model",
     "read_scores",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from calibration.agree import AgreementTables, read_scores, write_agreement
     from calibration.fit import FitOptions, UserModelFit, fit_user_model
     from calibration.inference.results import CalibrationResult, NotIdentifiedError
+    from calibration.join import join_tables
     from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences
     from calibration.plan import (
         AgreementDesign,
@@ -76,6 +78,7 @@ else:
         __name__,
         __all__,
         ".tables",
+        ".join",
         ".user_model",
         ".inference.results",
         ".fit",

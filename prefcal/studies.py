@@ -125,6 +125,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     assist: str | None = None,
+    ordinal: bool = False,
     seed: int = 1,
 ) -> AgreementTables:
     """Measure how well measures agree with the preferences of a study.
@@ -158,6 +159,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     assist : str, optional
         A judge that is no person and judged more pairs than people did: its verdicts assist people's numbers (prediction-powered).
+    ordinal : bool
+        Compare measures in a model of graded answers (column ``strength``), too: rows of ``comparisons`` by grades.
     seed : int
         Of everything that is drawn.
 
@@ -222,11 +225,11 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         scores=None if scores is None else read_scores(scores),
         lengths=None if lengths is None else read_scores(lengths, name="lengths"),
         seed=seed,
-        place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
+        place=_place(tables, "preferences"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=by,
-        looks=study.looks if study else None,
+        history=study.history if study else (),
         arguments=KEYWORDS,
     )
     wanted = NamedComparisons(primary=primary, compare=tuple(compare)) if primary or compare else None
@@ -237,6 +240,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         complete_only=complete_only,
         same_answers=_same_answers(same_answers),
         assist=assist,
+        ordinal=ordinal,
         seed=seed,
     )
     kept = drawn.kept if drawn else {}
@@ -257,6 +261,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
     assist: str | None = None,
+    ordinal: bool = False,
     seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
     """Rank systems by preference: win rates, worths, open ranks, and duels.
@@ -285,6 +290,8 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     assist : str, optional
         A judge that is no person and judged more pairs than people did: its verdicts assist people's numbers (prediction-powered).
+    ordinal : bool
+        Take worths and ranks from the strength of graded answers (column ``strength``), in place of the choices alone.
     seed : int
         Changes nothing, since ranks need no random draw; accepted as in the other steps.
 
@@ -318,11 +325,11 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
     """
     _check_level(level)
     folder = _folder(tables)
-    place = "preferences" if folder is None else str(Path(folder) / "preferences.csv")
+    place = _place(tables, "preferences")
     people, verdicts = _split(tables, by)
     if raters is not None:
-        if within is not None or assist is not None:
-            raise input_fault("raters goes neither with within nor with assist", cure="leave one of them out")
+        if within is not None or assist is not None or ordinal:
+            raise input_fault("raters goes not with within, assist or ordinal", cure="leave one of them out")
         return replace(rank_by_judge(verdicts, raters, task=task, level=level, place=place), by=by)
     ranking = rank_systems(
         people,
@@ -334,6 +341,7 @@ def rank(  # noqa: PLR0913 - one argument an option of the command
         same_answers=_same_answers(same_answers),
         study=None if folder is None else read_study(folder),
         assist=None if assist is None else verdicts_by(assist, verdicts),
+        ordinal=ordinal,
         place=place,
     )
     return replace(ranking, by=by)
@@ -528,9 +536,14 @@ def _split(tables: FolderOrFrames, by: str | None = None) -> tuple[Tables, Verdi
     found = _checked(tables)
     warn_of_doubts(people_tables(found, numbered=False))
     if by is not None:
-        found = by_criterion(found, by, place="criteria" if _folder(tables) is None else str(tables))
+        found = by_criterion(found, by, place=_place(tables, "criteria"))
     people, verdicts = split_verdicts(found)
     return dict(people), verdicts
+
+
+def _place(tables: FolderOrFrames, table: str) -> str:
+    """Return what faults of a table name: its file, or of frames its name."""
+    return str(Path(tables) / f"{table}.csv") if isinstance(tables, str | Path) else table
 
 
 def _checked(tables: FolderOrFrames) -> Tables:
@@ -588,7 +601,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     choice : str
         Column with the answer; with a ``*`` where a row has several.
     answers : mapping of str to str, optional
-        What an answer says -> left, right, equally_good, equally_bad or none.
+        What an answer says -> left, right, equally_good, equally_bad or none; of a graded answer with how much better that side is, as ``left:2``.
     where : mapping of str to str or sequence of str, optional
         Column -> the value or values of rows that are read.
     pairs : str, Path or DataFrame, optional
@@ -596,7 +609,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     seconds : str, optional
         Column with the seconds of each decision.
     **columns : str
-        Other columns by what they hold: topic, worker, left, right, pair, judgment, shown_at, decided_at.
+        Other columns by what they hold: topic, worker, left, right, strength, pair, judgment, shown_at, decided_at.
 
     Returns
     -------
@@ -616,7 +629,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     >>> read.preferences["choice"].tolist()
     ['right']
     """
-    known = {"topic", "worker", "left", "right", "pair", "judgment", "shown_at", "decided_at"}
+    known = {"topic", "worker", "left", "right", "strength", "pair", "judgment", "shown_at", "decided_at"}
     if unknown := sorted(columns.keys() - known):
         raise TypeError(f"import_preferences has no argument {unknown[0]!r}; columns are {sorted(known)}")
     conditions = tuple(

@@ -6,7 +6,7 @@ Such files are in the wheel under study_app, in a checkout beside it.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 DATABASE_VARIABLE = "PREFCAL_DATABASE_URL"
+HOOK_SECRET_VARIABLE = "PREFCAL_PROLIFIC_HOOK_SECRET"  # noqa: S105 - the name of a variable
 DEFAULT_FILE = "prefcal.sqlite3"
 _PACKAGE = Path(__file__).resolve().parent
 _SEVERAL_SERVERS = re.compile(
@@ -36,11 +37,14 @@ class Config:
         Names under which the server answers; () for every name.
     contact : str or None
         Where to report a weakness, as an address (``mailto:``, ``https:``, ``tel:``); None for no security.txt.
+    hook_secret : str or None
+        Secret by which Prolific signs what it tells this server; None for a server that it tells nothing.
     """
 
     database: str
     hosts: tuple[str, ...] = ()
     contact: str | None = None
+    hook_secret: str | None = field(default=None, repr=False)
 
 
 def database_url(given: str | None = None, environment: Mapping[str, str] = os.environ) -> str:

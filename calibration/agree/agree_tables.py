@@ -71,7 +71,7 @@ from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
 from metrics.arrays import Floats
-from metrics.errors import input_fault, join_names, percent
+from metrics.errors import Fault, InputError, input_fault, join_names, percent
 from metrics.registry import Measure
 
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
@@ -177,7 +177,7 @@ class _TaskResult(NamedTuple):
     judges: JudgeTables
 
 
-def agree(
+def agree(  # noqa: PLR0913 - one argument an option of the command
     evidence: ScoreSources,
     *,
     named_comparisons: NamedComparisons | None = None,
@@ -186,6 +186,7 @@ def agree(
     same_answers: SameAnswersOption = "apart",
     checks: VoteChecks | None = None,
     assist: str | None = None,
+    ordinal: bool = False,
     seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
@@ -210,6 +211,8 @@ def agree(
         Those of these tables, where a ranking shares them.
     assist : str, optional
         A judge that is no person, whose verdicts on all pairs assist the numbers of people (`calibration.judges.assist`).
+    ordinal : bool
+        Compare measures in a model of graded answers, too.
     seed : int
         Decides the sign flips and the draws of the band.
 
@@ -217,7 +220,7 @@ def agree(
     ------
     InputError
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
-        same, a measure or judge that is named is unknown, or that judge can assist nothing.
+        same, a measure or judge that is named is unknown, that judge can assist nothing, or no task has the graded answers asked for.
     """
     if evidence.verdicts is None:
         people, verdicts = split_verdicts(evidence.tables)
@@ -241,6 +244,7 @@ def agree(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
     notes, stopping = names_in_two_cases(evidence.tables["preferences"]), checks.stopping
+    notes += _ungraded(tasks, evidence) if ordinal else []
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)
@@ -252,9 +256,8 @@ def agree(
     }
     measured = {task.task: scorers[task.task](task) for task in tasks}
     variants = {task: task_scores.variants for task, task_scores in measured.items() if task_scores.variants}
-    notes += _on_lengths(evidence)
     missing = [note for task_scores in measured.values() for note in task_scores.notes]
-    notes += missing
+    notes += [*_on_lengths(evidence), *missing]
     judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
     compared = [task for task in tasks if task.task in variants or len(judged[task.task])]
     words = evidence.arguments
@@ -278,7 +281,7 @@ def agree(
     rng = np.random.default_rng(seed)
     results = {
         task.task: _compared(
-            task, measured[task.task], named.get(task.task), judged[task.task], evidence, rng
+            task, measured[task.task], named.get(task.task), judged[task.task], evidence, rng, ordinal=ordinal
         )
         for task in compared
     }
@@ -295,7 +298,7 @@ def agree(
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
         disagreements=_frame((result.disagreements for result in results.values()), COLUMNS),
         wanted=named,
-        notes=(*notes, *about_it, *filter(None, [evidence.looks])),
+        notes=(*notes, *about_it, *evidence.history),
         diagnostics={
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
@@ -325,6 +328,23 @@ def _assisted(
         lambda task: assisted_rows(task, variants[task.task], comparisons, verdicts), tasks
     )
     return pd.DataFrame(rows, columns=list(AGREEMENTS)), notes
+
+
+def _ungraded(tasks: Sequence[JudgedTask], evidence: ScoreSources) -> list[str]:
+    """Return notes on tasks whose answers are not graded; raises `InputError` if none are."""
+    why_not = {task.task: why for task in tasks if (why := task.no_grades)}
+    if len(why_not) == len(tasks):
+        raise InputError(
+            [
+                Fault(
+                    problem=f"task {task}: {why}",
+                    cure="compare by choices alone, without ordinal, or give a strength to every answer for a side (column strength)",
+                    path=evidence.place,
+                )
+                for task, why in why_not.items()
+            ]
+        )
+    return [f"{task}: {why}, so measures are not compared by grades" for task, why in why_not.items()]
 
 
 def _rows(of_tasks: Iterable[list[Row]]) -> list[Row]:
@@ -417,6 +437,8 @@ def _compared(
     verdicts: pd.DataFrame,
     evidence: ScoreSources,
     rng: np.random.Generator,
+    *,
+    ordinal: bool,
 ) -> _TaskResult:
     """Compare the measures of one task with its preferences, and with each other; the judges too."""
     rows, differences = task_agreement(task, measured.variants, exclusions="applied")
@@ -428,7 +450,9 @@ def _compared(
     if measured.variants and named_comparisons is not None:
         constant = [measure for measure, difference in differences.items() if not difference.any()]
         made = couples(named_comparisons, measured.variants, constant=constant)
-        comparisons = comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows)))
+        comparisons = comparison_rows(
+            task, made, differences, rng, leading_ties(pd.DataFrame(rows)), ordinal=ordinal
+        )
         looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
         disagreements = disagreement_rows(task, looked_at, differences[looked_at], texts)
         notes += _in_same_order(task, made, differences)

@@ -127,7 +127,9 @@ def _of_two(
     judge: AssistedAgreement, differences: dict[str, Floats], comparisons: pd.DataFrame
 ) -> Iterator[Row]:
     task, p = judge.task, judge.pairs.labelled
-    is_own = (comparisons["task"] == task.task) & (comparisons["by"] != ComparisonBasis.VOTES)
+    is_own = (comparisons["task"] == task.task) & comparisons["by"].isin(
+        [ComparisonBasis.MAJORITY, ComparisonBasis.WEIGHTED]
+    )
     made = comparisons[is_own & comparisons["difference"].notna()]
     for measure, against, ties in made[["measure", "against", "ties"]].itertuples(index=False):
         if not {measure, against} <= set(differences):

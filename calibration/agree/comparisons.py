@@ -1,122 +1,27 @@
-"""Comparisons of measures: by agreement over queries, and in a model of votes.
+"""Comparisons of measures: by agreement over queries, and in a model of votes or of graded answers.
 
-The agreement of majorities asks for the sign of a difference only. A model of the votes uses how large the differences
-are and how clear the votes. With x_A and x_B the score differences of a pair, each divided by its root mean square over
-pairs, the votes follow Davidson's model (1970; `calibration.inference.choice`) with log odds
+The agreement of majorities asks for the sign of a difference only. A model of the votes (`calibration.agree.slopes`) uses how large the
+differences are and how clear the votes; one of graded answers also how much better people found a side.
 
-    b_A x_A + b_B x_B.
-
-Where sides were not drawn by lot, the log odds have a side effect too, b_S for system_a on the left and -b_S on the right, and the
-agreements that are compared are those without it: what the side adds to every vote (`calibration.inference.sides`) times what a vote
-for system_a adds to the credit of its pair (`VotesByPerson.gain`) is taken off.
-
-The difference b_A - b_B says which of them explains more when both are known; where it is 0 both explain as much. Its
-error is over queries and people at once (`metrics.agreement.crossed_errors`), from each judgment's score at the maximum.
+Where sides were not drawn by lot, the agreements that are compared are those without the effect of the side: what the side adds to every
+vote (`calibration.inference.sides`) times what a vote for system_a adds to the credit of its pair (`VotesByPerson.gain`) is taken off.
 """
 
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from calibration.agree.judged_task import JudgedTask, testable, wide_tastes
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
 from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedComparisons, NamedWhen
-from calibration.inference.choice import ChoiceModel, maximise, separated_columns
+from calibration.agree.slopes import SlopeDifference, graded_slope_difference, slope_difference
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import compare, holm
-from metrics.agreement.crossed_errors import UNKNOWN, StandardError, VotesByPerson
-from metrics.arrays import Bools, Floats, Ints
-
-MAX_SQUARED_CORRELATION = 1 - 1e-9
-"""Largest squared correlation of two measures that the model can separate."""
-
-
-class SlopeDifference(NamedTuple):
-    """Difference of two slopes in log odds, with its standard error.
-
-    It is b_A - b_B per standard difference, or NaN where votes do not identify it.
-    """
-
-    difference: float
-    error: StandardError
-
-
-NOTHING_TOLD = SlopeDifference(math.nan, UNKNOWN)
-
-
-def slope_difference(
-    votes: VotesByPerson, first: Floats, second: Floats, *, is_swapped: Bools | None = None
-) -> SlopeDifference:
-    """Return the difference of two measures' slopes in a model of the votes.
-
-    Parameters
-    ----------
-    votes : VotesByPerson
-        On p pairs.
-    first, second : (p,) ndarray of float
-        Score differences of the pairs under both measures.
-    is_swapped : (n,) ndarray of bool, optional
-        Whether system_a stood on the right, for a model with a side effect.
-
-    Returns
-    -------
-    SlopeDifference
-        Without a number where a measure never tells two systems apart, where both are one and the same but for a factor,
-        where all votes are ties, or where some votes follow a measure without exception, so that its slope has no end.
-    """
-    differences = np.stack([first, second], axis=1)
-    size = np.sqrt((differences**2).mean(axis=0))
-    kinds, cell = differences, votes.cell
-    if is_swapped is not None:
-        side = np.repeat([1.0, -1.0], len(first))[:, None]
-        kinds, size = np.hstack([np.tile(differences, (2, 1)), side]), np.append(size, 1.0)
-        cell = cell + len(first) * (cell // len(first) + is_swapped)
-    cast = np.bincount(cell, minlength=3 * len(kinds))
-    there = cast > 0
-    vote = np.repeat([-1.0, 0.0, 1.0], len(kinds))[there]
-    if not size.all() or not vote.any() or _alike(differences):
-        return NOTHING_TOLD
-    design, times = np.tile(kinds / size, (3, 1))[there], cast[there].astype(np.float64)
-    maximum = maximise(design, vote, "davidson", times=times)
-    if separated_columns(maximum, design):
-        return NOTHING_TOLD
-    model = ChoiceModel(design=design, vote=vote, ties="davidson", times=times)
-    scores, information = model.row_derivatives(maximum.point)
-    contrast = np.zeros(len(maximum.point))
-    contrast[:2] = 1.0, -1.0
-    way = np.asarray(np.linalg.solve(maximum.information, contrast), dtype=np.float64)
-    part = (information @ way) @ way / (contrast @ way)
-    row = (np.cumsum(there) - 1)[cell]
-    stretched = _stretched((information @ way)[row], maximum.information, way, votes.crossing.query)
-    error = votes.crossing.error((scores @ way)[row] * stretched, part[row])
-    return SlopeDifference(float(maximum.weights[0] - maximum.weights[1]), error)
-
-
-def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats:
-    """Return the factor of each judgment's influence, (n,).
-
-    It corrects for slopes that were fitted to the judgment's own query.
-
-    With I_q the information of a query, I that of all and g = I^-1 c, a query's residual has g' (I_q - I_q I^-1 I_q) g of its variance
-    g' I_q g left; ``along`` is I_i g of each judgment, (n, p). What `Crossing.error` puts back, g' I_q g / c' I^-1 c, is taken off.
-    """
-    towards = np.stack([np.bincount(query, of_parameter) for of_parameter in along.T], axis=1)
-    own = towards @ way
-    left = own - np.einsum("qi,qi->q", towards, np.linalg.solve(whole, towards.T).T)
-    put_back = 1 - own / own.sum()
-    stretch = np.sqrt(np.divide(own * put_back, left, out=np.ones_like(own), where=left > 0))
-    return np.asarray(stretch[query], dtype=np.float64)
-
-
-def _alike(differences: Floats) -> bool:
-    """Return whether one of two measures is the other times a factor."""
-    product, squares = differences.T @ differences, (differences**2).sum(axis=0)
-    return bool(product[0, 1] ** 2 >= MAX_SQUARED_CORRELATION * squares.prod())
-
+from metrics.arrays import Floats
 
 Row = dict[str, Any]
 NO_P: Row = {"p_t": math.nan, "p_sign_flip": math.nan}
@@ -231,10 +136,12 @@ def comparison_rows(
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
     leading: Ties = "against",
+    *,
+    ordinal: bool = False,
 ) -> list[Row]:
-    """Return the comparisons by majorities, by weighted votes, by the vote model.
+    """Return the comparisons by majorities, by weighted votes, by the vote model, and on request by graded answers.
 
-    Holm's correction is over the family, in each of the three ways by itself; a primary comparison of the study file needs none,
+    Holm's correction is over the family, in each of these ways by itself; a primary comparison of the study file needs none,
     and others outside the family get none. One without variation between queries has no p and counts in the family all the same:
     which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`); where tastes
     differ widely (`wide_tastes`), majorities have no interval and no p either. Two measures that
@@ -252,6 +159,8 @@ def comparison_rows(
         Source of the sign flips.
     leading : str
         The convention for ties of majorities.
+    ordinal : bool
+        Compare by graded answers, too, where they are graded.
     """
     ways: dict[ComparisonBasis, tuple[Ties | Literal[""], list[Row]]] = {
         ComparisonBasis.MAJORITY: (leading, _of_agreements(task, made, differences, leading, rng)),
@@ -264,6 +173,14 @@ def comparison_rows(
             ],
         ),
     }
+    if ordinal and (strength := task.strength) is not None and not task.no_grades:
+        ways[ComparisonBasis.GRADES] = (
+            "",
+            [
+                _of_slopes(task, differences[couple.measure], differences[couple.against], strength)
+                for couple in made
+            ],
+        )
     is_tested, rows = testable(task.votes), list[Row]()
     for by, (ties, numbers) in ways.items():
         if not is_tested:
@@ -355,10 +272,14 @@ def agreement_without_side(task: JudgedTask, difference: Floats, ties: Ties) -> 
     )
 
 
-def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
-    """Compare two measures by slopes, in log odds per standard difference."""
+def _of_slopes(task: JudgedTask, first: Floats, second: Floats, strength: Floats | None = None) -> Row:
+    """Compare two measures by slopes, in log odds per standard difference; by graded answers with their strength."""
     votes, swapped = task.votes, task.is_swapped if task.side is not None and task.side.is_separable else None
-    slopes = slope_difference(votes, first, second, is_swapped=swapped)
+    slopes: SlopeDifference = (
+        slope_difference(votes, first, second, is_swapped=swapped)
+        if strength is None
+        else graded_slope_difference(votes, strength, first, second, is_swapped=swapped)
+    )
     reach = slopes.error.half_width()
     return {
         "difference": slopes.difference,

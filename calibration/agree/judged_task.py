@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure
 from calibration.agree.result import MIN_PAIRS, MIN_QUERIES
 from calibration.checks.uneven_sides import check_sides
+from calibration.inference.ordinal import no_grades
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
 from calibration.tables.preferences import (
@@ -122,8 +123,9 @@ class JudgedTask:
         """Side effect on every vote, or None where sides were drawn by lot."""
         if self.drew_sides:
             return None
-        first, second = (self.judgments[name].astype("str") for name in ("system_a", "system_b"))
-        codes = pd.factorize(pd.concat([first, second]))[0].reshape(2, -1)
+        pair = [self.judgments["system_a"], self.judgments["system_b"]]
+        systems = pd.Index(pd.unique(pd.concat([side.drop_duplicates().astype("str") for side in pair])))
+        codes = np.stack([systems.get_indexer(side) for side in pair])
         left, right = np.where(self.is_swapped, codes[::-1], codes)
         return without_side(left, right, np.where(self.is_swapped, 1 - self.votes.for_a, self.votes.for_a))
 
@@ -131,6 +133,18 @@ class JudgedTask:
     def is_swapped(self) -> Bools:
         """Mask of judgments with system_a on the right, (n,)."""
         return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
+
+    @property
+    def strength(self) -> Floats | None:
+        """Signed strength of each judgment, above 0 for system_a, (n,); None where answers are not graded."""
+        if "strength" not in self.judgments:
+            return None
+        return np.asarray(self.judgments["strength"], dtype=np.float64)
+
+    @property
+    def no_grades(self) -> str:
+        """Reason why the answers are not graded, or an empty text."""
+        return no_grades(self.strength)
 
     def as_preferences(self) -> pd.DataFrame:
         """Return the judgments as rows of table preferences, system_a on the left."""

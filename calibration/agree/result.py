@@ -158,11 +158,12 @@ class NamedWhen(StrEnum):
 
 
 class ComparisonBasis(StrEnum):
-    """Basis of a comparison: majority choices, weighted votes, or a model of votes."""
+    """Basis of a comparison: majority choices, weighted votes, or a model of votes or of graded answers."""
 
     MAJORITY = "majority"
     WEIGHTED = "weighted"
     VOTES = "votes"
+    GRADES = "grades"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -301,7 +302,8 @@ def is_uninformative(row: Mapping[str, Any]) -> bool:
     Its unit is log odds per standard deviation of the score difference. Log odds of ±10 are odds of 22,000 to 1, which no study of
     people can show: the votes follow a measure nearly without exception, or two measures are nearly equal.
     """
-    return bool(row["by"] == ComparisonBasis.VOTES and row["high"] - row["low"] > MAX_LOG_ODDS)
+    in_log_odds = row["by"] in {ComparisonBasis.VOTES, ComparisonBasis.GRADES}
+    return bool(in_log_odds and row["high"] - row["low"] > MAX_LOG_ODDS)
 
 
 def often_tied(rows: pd.DataFrame) -> dict[str, float]:

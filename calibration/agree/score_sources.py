@@ -278,8 +278,8 @@ class ScoreSources:
         Tasks with sides in random order, by study.json.
     by : str or None
         The criterion whose answers stand in the preferences (`calibration.tables.criteria.by_criterion`); None: the overall choices.
-    looks : str or None
-        Note on views of results during the study, by study.json.
+    history : tuple of str
+        Notes on what was done during the study, by study.json: views of results, loads of a changed file, mended texts.
     arguments : Arguments
         Names of the inputs in messages.
     """
@@ -297,7 +297,7 @@ class ScoreSources:
     scores_place: str = "scores"
     drew_sides: Collection[str] = ()
     by: str | None = None
-    looks: str | None = None
+    history: tuple[str, ...] = ()
     arguments: Arguments = OPTIONS
 
     def of_task(self, name: str, task: str) -> pd.DataFrame | None:

@@ -22,7 +22,7 @@ from scipy.special import ndtr
 
 from calibration.checks.finding import Finding
 from calibration.inference.formatting import format_p
-from calibration.tables.preferences import counted_tables, resolved_sides
+from calibration.tables.preferences import VOTES, counted_tables, resolved_sides
 
 LEVEL = 0.01
 """Significance level.
@@ -34,7 +34,8 @@ MIN_PAIRS = 10
 
 Such a pair has different answers, or a number of answers unlike its topic's mean.
 """
-_TIES = ("equally_good", "equally_bad")
+_KINDS = np.array([0, 1, 2, 2])
+"""Kind of answer of each of `VOTES`: both sorts of ties are one."""
 
 
 def adaptive_stopping(
@@ -73,14 +74,16 @@ def _by_task(rows: pd.DataFrame) -> dict[str, Finding]:
     sides = resolved_sides(rows)
     judged = pd.DataFrame(
         {
-            "task": rows["task"].astype("str"),
-            "topic": rows["topic"].astype("str"),
-            "pair": sides["system_a"].astype("str") + "\t" + sides["system_b"].astype("str"),
-            "vote": sides["vote"].astype("str").replace(dict.fromkeys(_TIES, "equal")),
+            "task": rows["task"],
+            "pair": rows.groupby(
+                [rows["topic"], sides["system_a"], sides["system_b"]], observed=True, sort=False
+            ).ngroup(),
+            "topic": pd.factorize(rows["topic"])[0],
+            "vote": _KINDS[pd.Categorical(sides["vote"], categories=list(VOTES)).codes],
             "decided_at": rows.get("decided_at", pd.NaT),
         }
     )
-    findings = {str(task): _finding(task_rows) for task, task_rows in judged.groupby("task")}
+    findings = {str(task): _finding(task_rows) for task, task_rows in judged.groupby("task", observed=True)}
     return {task: finding for task, finding in findings.items() if finding is not None}
 
 
@@ -113,7 +116,7 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
 
 
 def _last_makes_the_lead(
-    counts: pd.DataFrame, number: "pd.Series[int]", last: "pd.Series[str]"
+    counts: pd.DataFrame, number: "pd.Series[int]", last: "pd.Series[int]"
 ) -> tuple[float, int, float, int]:
     """Test whether the last answer is for the leading system more often than chance.
 

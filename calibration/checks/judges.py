@@ -27,7 +27,7 @@ from scipy.special import log_expit, roots_hermitenorm
 from calibration.checks.finding import NEARLY, Finding
 from calibration.inference.heterogeneity import MIN_PEOPLE, CarelessClass
 from calibration.tables.preferences import knows_workers, resolved_sides
-from metrics.arrays import Floats, Indices
+from metrics.arrays import Bools, Floats, Indices
 
 CLEAR_GAIN = 2.0
 """Log-likelihood that unequal powers, or random judges, must explain."""
@@ -40,6 +40,8 @@ POWERS = np.arange(-20, 21) / 4
 _NODES, _MASS = roots_hermitenorm(21)
 _CHOSEN = log_expit(POWERS[:, None] * _NODES)
 """(powers, nodes) log-probability of an answer for the side of theta."""
+_PROBABILITY = np.exp(_CHOSEN)
+_ROWS_AT_ONCE = 20_000
 _MEANS, _SPREADS = (
     axis.ravel() for axis in np.meshgrid(POWERS[POWERS >= 0], [0.01, 0.15, 0.3, 0.5, 0.8, 1.2, 1.8])
 )
@@ -182,13 +184,48 @@ class _Law(NamedTuple):
         )
 
 
+class _PairBlock(NamedTuple):
+    """All answers on some pairs: (n,) workers and pairs, and (n, 1) whether the first system was chosen.
+
+    ``of_worker`` and ``of_pair`` sum rows, (workers, n) and (pairs, n).
+    """
+
+    worker: Indices
+    pair: Indices
+    is_first: Bools
+    of_worker: csr_array
+    of_pair: csr_array
+
+
+def _pair_blocks(worker: Indices, pair: Indices, sign: Floats) -> list[_PairBlock]:
+    """Cut answers into blocks of whole pairs, so that the memory of very many answers is that of some."""
+    order = np.argsort(pair, kind="stable")
+    begins = np.searchsorted(pair[order], np.arange(pair.max() + 2))
+    blocks, first, n_workers = [], 0, int(worker.max()) + 1
+    while first < len(begins) - 1:
+        beyond = int(np.searchsorted(begins, begins[first] + _ROWS_AT_ONCE, side="right")) - 1
+        stop = max(beyond, first + 1)
+        rows = order[begins[first] : begins[stop]]
+        of, within, ones = worker[rows], pair[rows] - first, np.ones(len(rows))
+        number = np.arange(len(rows))
+        blocks.append(
+            _PairBlock(
+                of,
+                within,
+                sign[rows, None] > 0,
+                csr_array((ones, (of, number)), shape=(n_workers, len(rows))),
+                csr_array((ones, (within, number))),
+            )
+        )
+        first = stop
+    return blocks
+
+
 class _Answers:
     """Answers for a side: worker, pair and system (1, -1) of each row."""
 
     def __init__(self, worker: Indices, pair: Indices, sign: Floats) -> None:
-        self._worker, self._pair, self._is_first = worker, pair, sign[:, None] > 0
-        row, ones = np.arange(len(worker)), np.ones(len(worker))
-        self._of_worker, self._of_pair = csr_array((ones, (worker, row))), csr_array((ones, (pair, row)))
+        self._blocks = _pair_blocks(worker, pair, sign)
         self._signs = csr_array((sign, (worker, pair)))
 
     def starts(self) -> list[Floats]:
@@ -232,13 +269,16 @@ class _Answers:
 
         ``weight``, (w, powers), has the probabilities of the others' powers.
         """
-        told = weight @ _CHOSEN
-        each = np.where(self._is_first, told[self._worker], told[self._worker, ::-1])
-        others = (np.log(_MASS) + self._of_pair @ each)[self._pair] - each
-        chance = np.exp(others - others.max(axis=1, keepdims=True))
-        chance = np.where(self._is_first, chance, chance[:, ::-1])
-        chance /= chance.sum(axis=1, keepdims=True)
-        return np.asarray(self._of_worker @ np.log(chance @ np.exp(_CHOSEN).T))
+        of_answer = weight @ _CHOSEN
+        total = np.zeros(weight.shape)
+        for block in self._blocks:
+            each = np.where(block.is_first, of_answer[block.worker], of_answer[block.worker, ::-1])
+            others = (np.log(_MASS) + block.of_pair @ each)[block.pair] - each
+            chance = np.exp(others - others.max(axis=1, keepdims=True))
+            chance = np.where(block.is_first, chance, chance[:, ::-1])
+            chance /= chance.sum(axis=1, keepdims=True)
+            total += block.of_worker @ np.log(chance @ _PROBABILITY.T)
+        return total
 
 
 def _likeliest(likelihood: Floats, highest: float) -> _Law:

@@ -63,6 +63,7 @@ from calibration.checks.reading import (
     extra_time,
     fast_readers,
     lengths,
+    own_scatter,
 )
 from calibration.checks.reading import form as reading_form
 from calibration.checks.reading import items_differ as reading_items
@@ -260,6 +261,7 @@ CHECKS: Mapping[type, ModelChecks] = MappingProxyType(
             tests=(
                 alike_times.check_alike_times,
                 extra_time.check_extra_time,
+                own_scatter.check_own_scatter,
                 lengths.check_time_per_item,
                 reading_items.check_items,
                 reading_form.check_form,

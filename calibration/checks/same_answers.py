@@ -70,7 +70,7 @@ _ITEM_WEIGHTS = 2.0 ** np.arange(-2, 8)
 _MAX_COUPLES, _MAX_FOR_TASTES = 20_000, 4_000
 """Largest numbers of couples that may be named, and that estimate tastes, evenly chosen."""
 _ROUNDS = 40
-_BLOCK, _MAX_LIKELY, _MAX_GROUPS = 256, 500, 20
+_BLOCK, _COUPLES_AT_ONCE, _MAX_LIKELY, _MAX_GROUPS = 256, 512, 500, 20
 _SHOWN_WORKERS, _SHOWN_GROUPS = 6, 3
 
 
@@ -408,6 +408,7 @@ class _Chances:
         self._weight = max(_ITEM_WEIGHTS, key=lambda weight: self._fit_of_items(self._prior[place], weight))
         shape = (len(answers.workers), len(self._asked))
         self._row = csr_array((np.arange(len(worker)) + 1, (worker, item)), shape=shape)
+        self._is_asked = (self._row > 0).astype(np.intp)
         self._chosen = csr_array((np.ones(len(worker)), (worker, self._option)), shape=(shape[0], len(place)))
         if answers.habit is not None:
             self._base, self._habit = self._by_habit(answers.habit, int(options))
@@ -437,7 +438,7 @@ class _Chances:
 
     def couples(self) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
         """Yield the couples that share `_FEWEST` items, block by block: workers, items, and those that are alike."""
-        asked = (self._row > 0).astype(np.float64)
+        asked = self._is_asked.astype(np.float64)
         for start in range(0, asked.shape[0], _BLOCK):
             few = slice(start, start + _BLOCK)
             shared = (asked[few] @ asked.T).toarray()
@@ -449,9 +450,12 @@ class _Chances:
 
     def logliks(self, first: Ints, second: Ints) -> Floats:
         """Return the (c, shares) log-likelihoods of what is alike and what is not."""
-        asked = (self._row > 0).astype(np.intp)
-        one = self._row[first].multiply(asked[second]).tocoo()
-        other = asked[first].multiply(self._row[second]).tocoo()
+        blocks = [slice(at, at + _COUPLES_AT_ONCE) for at in range(0, len(first), _COUPLES_AT_ONCE)]
+        return np.concatenate([self._of_couples(first[block], second[block]) for block in blocks])
+
+    def _of_couples(self, first: Ints, second: Ints) -> Floats:
+        one = self._row[first].multiply(self._is_asked[second]).tocoo()
+        other = self._is_asked[first].multiply(self._row[second]).tocoo()
         mine, others, couple = one.data - 1, other.data - 1, one.coords[0]
         is_alike = self._option[mine] == self._option[others]
         chance = (self._chance(mine, others, is_alike) + self._chance(others, mine, is_alike)) / 2
@@ -537,7 +541,7 @@ def _answers(
     """
     rows = pd.DataFrame(
         {
-            "worker": pd.factorize(worker.astype("str"))[0],
+            "worker": pd.factorize(worker)[0],
             "item": _codes(item),
             "answer": pd.factorize(answer)[0] if is_time else answer.to_numpy(),
             "kind": _codes(kind) if kind else 0,
@@ -555,7 +559,7 @@ def _answers(
     of_item = np.zeros(len(number), dtype=np.intp)
     of_item[place] = rows["kind"]
     return CodedAnswers(
-        workers=pd.Index(pd.unique(worker.astype("str"))),
+        workers=pd.Index(worker.unique().astype("str")),
         worker=rows["worker"].to_numpy(),
         item=place,
         answer=rows["answer"].to_numpy(),

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.tables.files import check_frame
+from calibration.tables.people import is_gold
 from calibration.tables.preferences import WORKERS_UNKNOWN, exclusions, knows_workers
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
@@ -289,7 +290,7 @@ def preference_lines(
     Parameters
     ----------
     preferences : DataFrame
-        Table preferences of one task. Repeats for validation are left out, as everywhere.
+        Table preferences of one task. Repeats for validation and gold pairs are left out, as everywhere.
     workers : DataFrame or None
         Table workers: those who withdrew are left out, and with ``exclude`` those that the rules exclude.
     exclude : bool
@@ -307,7 +308,9 @@ def preference_lines(
     if len(preferences["task"].unique()) > 1:
         raise ValueError("lines do not say of which task they are: give the judgments of one")
     out = exclusions(workers, exclude=exclude).index
-    rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    rows = preferences[
+        preferences["validation_of"].isna() & ~preferences["worker"].isin(out) & ~is_gold(preferences)
+    ]
     if not winner_first and not knows_workers(rows):
         raise input_fault(
             WORKERS_UNKNOWN, cure="write lines without workers: give --winner-first, which leaves out ties"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from calibration.interchange.times import TimeRules, read_times
 from calibration.interchange.wide import COMPARED, STAR, Layout, read_pairs
 from calibration.tables.files import check_frame
 from calibration.tables.plausibility import doubts
-from calibration.tables.tables import CHOICES, TABLES
+from calibration.tables.tables import CHOICES, MOST_STRENGTH, SIDES, TABLES
 from metrics.errors import FaultLog, InputError, input_fault, join_names
 from metrics.readers.any_table import TableRules, read_table_columns
 from metrics.readers.columns import CsvColumns, check_any_row
@@ -25,6 +26,8 @@ from metrics.readers.columns import CsvColumns, check_any_row
 NO_ANSWER = "none"
 ANSWERS = (*CHOICES, NO_ANSWER)
 """Meanings of another tool's answers."""
+GRADED_ANSWERS = tuple(f"{side}:{strength}" for side in SIDES for strength in range(1, MOST_STRENGTH + 1))
+"""Meanings of graded answers: the side, and how much better it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,8 @@ class PreferenceColumns:
         The query; the systems shown on the left (or first) and on the right. None: the file of pairs says it.
     worker : str or None
         Who judged; None: that is not known.
+    strength : str or None
+        How much better the chosen side is, of a graded answer.
     pair, judgment : str or None
         Ids of the unordered couple and of the row; made up where there are none.
     shown_at, decided_at : str or None
@@ -56,6 +61,7 @@ class PreferenceColumns:
     left: str | None = None
     right: str | None = None
     worker: str | None = None
+    strength: str | None = None
     pair: str | None = None
     judgment: str | None = None
     shown_at: str | None = None
@@ -77,7 +83,7 @@ class ImportRules:
     Attributes
     ----------
     answers : mapping of str to str
-        What a cell of ``choice`` says -> one of `ANSWERS`; case matters. Without an entry, the words of
+        What a cell of ``choice`` says -> one of `ANSWERS` or, with how much better that side is, of `GRADED_ANSWERS`; case matters. Without an entry, the words of
         `ANSWERS` and the names of the row's two systems mean themselves, and an empty cell is no answer.
     times : TimeRules
         How times are written, and in which zone.
@@ -150,6 +156,10 @@ def read_foreign_preferences(
     rules = rules or ImportRules()
     path = "frame" if isinstance(source, pd.DataFrame) else source
     log = FaultLog(path)
+    for said, meant in rules.answers.items():
+        if meant not in (*ANSWERS, *GRADED_ANSWERS):
+            cure = f"name one of {join_names(ANSWERS, most=len(ANSWERS))}, or a side with its strength, as left:2"
+            raise input_fault(f"answer {said!r} is said to mean {meant!r}", cure=cure)
     layout = _layout(columns, rules, path)
     table, notes = read_table_columns(source, layout.columns, log, rules.table)
     layout.check(str(path))
@@ -157,7 +167,11 @@ def read_foreign_preferences(
     rows, csv_columns, keys, layout_notes = layout.judgments(table, log, keeps_blank="" in rules.answers)
     columns = replace(columns, **{name: columns.named.get(name, name) for name in COMPARED})
     _check_names(rows, columns, csv_columns, keys, log)
-    rows["choice"] = _choices(rows, columns, rules, csv_columns, log)
+    choices, graded = _choices(rows, columns, rules, csv_columns, log)
+    rows["choice"] = choices
+    strengths = _strengths(rows, columns, graded, csv_columns, log)
+    if strengths is not None:
+        rows["strength"] = strengths
     time_notes, warnings = _read_times(rows, columns, rules, csv_columns, log)
     notes = [*notes, *layout_notes, *time_notes]
     log.faults.sort(key=lambda fault: fault.line or 0)
@@ -222,16 +236,19 @@ def _check_names(
 
 def _choices(
     rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, csv_columns: CsvColumns, log: FaultLog
-) -> list[str]:
+) -> tuple[list[str], list[str]]:
+    """Return the choice of each row, and the strength that its answer says, or nothing."""
     meanings = {answer: answer for answer in ANSWERS} | {"": NO_ANSWER} | dict(rules.answers)
-    choices, unknown = [], dict[str, list[int]]()
+    choices, strengths, unknown = [], [], dict[str, list[int]]()
     for line, said, left, right in zip(
         csv_columns.lines, rows["choice"], rows["left"], rows["right"], strict=True
     ):
         meant = meanings.get(said) or {left: "left", right: "right"}.get(said)
         if meant is None:
             unknown.setdefault(said, []).append(line)
-        choices.append(meant or NO_ANSWER)
+        choice, _, strength = (meant or NO_ANSWER).partition(":")
+        choices.append(choice)
+        strengths.append(strength)
     for said, lines in unknown.items():
         rows_of_it = f" ({len(lines):,} rows, the first on line {lines[0]})" if len(lines) > 1 else ""
         log.add(
@@ -239,7 +256,33 @@ def _choices(
             line=lines[0],
             cure=f"give its meaning: --answer {quote(said)}=CHOICE, CHOICE one of {join_names(ANSWERS, most=len(ANSWERS))}",
         )
-    return choices
+    return choices, strengths
+
+
+def _strengths(
+    rows: pd.DataFrame, columns: PreferenceColumns, graded: list[str], csv_columns: CsvColumns, log: FaultLog
+) -> "pd.Series[Any] | None":
+    """Return the strength of each answer, by a column or by the words of the answers; None where answers are not graded."""
+    is_sided = rows["choice"].isin(SIDES)
+    if columns.strength is None:
+        if not any(graded):
+            return None
+        return pd.to_numeric(pd.Series(graded, index=rows.index)).where(is_sided, 0).astype("Int64")
+    known = {str(strength) for strength in range(MOST_STRENGTH + 1)}
+    for row, (said, sided) in enumerate(zip(rows["strength"], is_sided, strict=True)):
+        problem, cure = "", f"write 1 to {MOST_STRENGTH}, 0 or nothing where neither side is better"
+        if graded[row]:
+            problem, cure = (
+                "its answer says a strength already",
+                "leave --strength out, or the :NUMBER of --answer",
+            )
+        elif said not in known | {""}:
+            problem = f"{said[:40]!r} is no strength"
+        elif said and sided != (said != "0"):
+            problem = f"{said} beside the choice {rows['choice'].iloc[row]}"
+        if problem:
+            log.add(f"{columns.strength}: {problem}", line=csv_columns.lines[row], cure=cure)
+    return pd.to_numeric(rows["strength"].where(rows["strength"].isin(known))).astype("Int64")
 
 
 def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
@@ -337,7 +380,7 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
             "choice": rows["choice"],
         }
     )
-    for name in ("pair", "shown_at", "decided_at", "decision_seconds"):
+    for name in ("strength", "pair", "shown_at", "decided_at", "decision_seconds"):
         if name in rows:
             frame[name] = rows[name]
     if "decision_seconds" in rows:

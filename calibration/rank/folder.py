@@ -30,6 +30,10 @@ _NAMES = {
     "system_a": str,
     "system_b": str,
 }
+GRADED = (
+    "Worths are by a cumulative-link model of how much better people found one side, and ranks are by worths."
+)
+"""What to know of a ranking by graded answers."""
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",
@@ -71,6 +75,8 @@ class Ranking(HasSummary):
         The judge that is no person whose verdicts these are; None where people judged.
     by : str or None
         The criterion whose answers were counted; None where the overall choices were.
+    ordinal : bool
+        Worths are by graded answers, and ranks by worths.
     within : 'topic' or None
         Each topic was ranked for itself; both frames then have the column ``topic`` after ``task``, and ``too_few`` says `TASK, TOPIC`.
     assisted : DataFrame
@@ -106,6 +112,7 @@ class Ranking(HasSummary):
     knows_workers: bool = True
     raters: str | None = None
     by: str | None = None
+    ordinal: bool = False
     within: Literal["topic"] | None = None
     assisted: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(WIN_RATES)))
     best_systems: Mapping[str, BestSystem] = field(default_factory=dict)
@@ -171,18 +178,19 @@ class Ranking(HasSummary):
 
     def overview(self) -> Overview:
         """Return win rate, worth and rank range of every system, with notes."""
+        notes = (*filter(None, (self.whose, self.about, GRADED if self.ordinal else None)), *self.notes)
         if self.is_of_topics:
             best = self.best()[
                 [*self.keys, "system", "win_rate", "win_low", "win_high", "may_be_first", "systems"]
             ]
-            return Overview(best, ".3f", self.notes)
+            return Overview(best, ".3f", notes)
         shown = self.ranking[["task", "system", "win_rate", "win_low", "win_high", "worth"]].assign(
             ranks=[
                 ranks_in_words(low, high)
                 for low, high in zip(self.ranking["rank_low"], self.ranking["rank_high"], strict=True)
             ]
         )
-        return Overview(shown, ".3f", self.notes)
+        return Overview(shown, ".3f", notes)
 
     def summary(self) -> str:
         """Return the overview as text."""
@@ -293,6 +301,7 @@ def write_ranking(
         "too_few": dict(ranking.too_few),
         "knows_workers": ranking.knows_workers,
         "by": ranking.by,
+        "ordinal": ranking.ordinal,
         "within": ranking.within,
         "best_systems": {label: _finite(best) for label, best in ranking.best_systems.items()},
     }
@@ -333,6 +342,7 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         too_few=dict(record.get("too_few", {})),
         knows_workers=bool(record.get("knows_workers", True)),
         by=record.get("by"),
+        ordinal=bool(record.get("ordinal", False)),
         within=within,
         **({"assisted": _frame(folder / ASSISTED, WIN_RATES)} if (folder / ASSISTED).exists() else {}),
         best_systems={

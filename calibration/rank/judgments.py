@@ -57,6 +57,8 @@ class JudgedSystems:
         The one topic that all judgments are of, where each topic is ranked for itself; None where topics are a sample.
     topics : tuple of str
         Names of the topics by code.
+    strength : (n,) ndarray of float or None
+        Signed strength of graded answers: above 0 for the left one, 0 for neither, NaN where it is not known; None without any.
     """
 
     task: str
@@ -69,6 +71,7 @@ class JudgedSystems:
     has_drawn_sides: bool = True
     fixed_topic: str | None = None
     topics: tuple[str, ...] = ()
+    strength: Floats | None = None
 
     @property
     def label(self) -> str:
@@ -226,7 +229,15 @@ def _judgments(
         has_drawn_sides=has_drawn_sides,
         fixed_topic=fixed_topic,
         topics=tuple(map(str, topics)),
+        strength=_signed_strength(rows, order),
     )
+
+
+def _signed_strength(rows: pd.DataFrame, order: Ints) -> Floats | None:
+    if "strength" not in rows or rows["strength"].isna().all():
+        return None
+    strength, choice = rows["strength"].to_numpy(np.float64, na_value=np.nan), rows["choice"]
+    return np.asarray(np.select([choice == "left", choice == "right"], [strength, -strength], 0.0)[order])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

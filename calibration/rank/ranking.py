@@ -10,12 +10,14 @@ import pandas as pd
 from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.inference.ordinal import no_grades
 from calibration.judges.assist import WIN_RATES, assisted_tasks, verdicts_by
 from calibration.judges.verdicts import Verdicts
 from calibration.rank.assisted import assisted_win_rates
 from calibration.rank.best import BestSystem, best_posterior, couple_votes
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
+from calibration.rank.graded import fit_graded_worths
 from calibration.rank.judgments import (
     Duels,
     JudgedSystems,
@@ -51,6 +53,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     same_answers: SameAnswersOption = "apart",
     checks: VoteChecks | None = None,
     assist: Verdicts | None = None,
+    ordinal: bool = False,
     place: str = "preferences",
 ) -> Ranking:
     """Rank the systems of each task by the preferences of people.
@@ -78,6 +81,8 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         Those of these tables, where an agreement shares them.
     assist : DataFrame, optional
         Verdicts of one judge that is no person (`calibration.judges.assist.verdicts_by`), to assist the win rates of people with.
+    ordinal : bool
+        Take worths and ranks from the strength of graded answers (`calibration.rank.graded`); tasks whose answers are not graded are left out.
     place : str
         What faults name.
 
@@ -86,6 +91,8 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     InputError
         If there are no preferences that count, no such task, systems of a task that no comparison connects, or verdicts that assist nothing.
     """
+    if ordinal and within is not None:
+        raise input_fault("ordinal goes not with within: it ranks over topics", cure="leave one of them out")
     if "preferences" not in tables:
         raise input_fault(
             "there is no table preferences, so there is nothing to rank",
@@ -128,8 +135,13 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
     whole = _with_adaptive(tables, exclude=exclude, complete_only=complete_only, study=study, within=within)
+    if ordinal:
+        connected, about_grades = _graded(connected, whole, place)
+        notes += about_grades
     ranked = {
-        each.task if len(connected) == 1 else each.label: _ranked(each, level, whole.get(each.label))
+        each.task if len(connected) == 1 else each.label: _ranked(
+            each, level, whole.get(each.label), ordinal=ordinal
+        )
         for each in connected
     }
     assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level)
@@ -144,7 +156,26 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         within=within,
         assisted=pd.DataFrame(assisted, columns=list(WIN_RATES)),
         best_systems={label: each.best for label, each in ranked.items() if each.best is not None},
+        ordinal=ordinal,
     )
+
+
+def _graded(
+    judged: list[JudgedSystems], whole: Mapping[str, JudgedSystems], place: str
+) -> tuple[list[JudgedSystems], list[str]]:
+    """Return the tasks whose answers are graded, and notes on the others; raises `InputError` if no task is left."""
+    why_not = {
+        each.label: "its pairs are adaptive, and their best system is by choices alone"
+        if each.label in whole
+        else no_grades(each.strength)
+        for each in judged
+    }
+    graded = [each for each in judged if not why_not[each.label]]
+    problems = [f"task {label}: {why}" for label, why in why_not.items() if why]
+    if not graded:
+        cure = "rank by choices alone, without ordinal, or give a strength to every answer for a side (column strength)"
+        raise InputError([Fault(problem=problem, cure=cure, path=place) for problem in problems])
+    return graded, [f"{problem}; it is left out" for problem in problems]
 
 
 def _with_adaptive(
@@ -280,13 +311,17 @@ class _RankedTask(NamedTuple):
     best: BestSystem | None
 
 
-def _ranked(judged: JudgedSystems, level: float, whole: JudgedSystems | None = None) -> _RankedTask:
+def _ranked(
+    judged: JudgedSystems, level: float, whole: JudgedSystems | None = None, *, ordinal: bool = False
+) -> _RankedTask:
     """Return the ranking of one task.
 
     ``whole``: the judgments of a task with adaptive pairs, those of these pairs too. Worths and the best system are from them, the rest
-    from ``judged``.
+    from ``judged``. ``ordinal``: worths are by graded answers, and ranks by worths.
     """
-    worths, why_none = _worths(whole or judged)  # first what takes more memory than all below
+    worths, why_none = _worths(
+        whole or judged, ordinal=ordinal
+    )  # first what takes more memory than all below
     rates = win_rates(judged)
     few = too_few(judged, rates)
     # What too few people or topics said is told as they said it: nothing is inferred from it, the side's effect neither.
@@ -296,7 +331,15 @@ def _ranked(judged: JudgedSystems, level: float, whole: JudgedSystems | None = N
         rates = win_rates(judged, adjustment)
     variances = rates.influence.covariances()
     task_duels = duels(judged, adjustment)
-    rank_low, rank_high = ranks_left_open(rates.value, variances, level)
+    if not ordinal:
+        rank_low, rank_high = ranks_left_open(rates.value, variances, level)
+    elif worths is None or few:
+        rank_low, rank_high = (
+            np.ones(len(judged.systems), dtype=np.intp),
+            np.full(len(judged.systems), len(judged.systems)),
+        )
+    else:
+        rank_low, rank_high = ranks_left_open(worths.worth, worths.covariances, level)
     errors = variances.of_each().errors()
     columns = {
         **_keys(judged),
@@ -309,7 +352,8 @@ def _ranked(judged: JudgedSystems, level: float, whole: JudgedSystems | None = N
         "rank_low": rank_low,
         "rank_high": rank_high,
     }
-    order = rates.value if whole is None or worths is None else worths.worth[_places(judged, whole)]
+    by_worth = worths is not None and (whole is not None or ordinal)
+    order = worths.worth[_places(judged, whole)] if worths is not None and by_worth else rates.value
     best_first = np.argsort(-np.round(order, 12), kind="stable")
     best = None if whole is None else _best_system(whole, worths, level, uniform=len(judged.left))
     notes = [
@@ -373,13 +417,13 @@ def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[
     return rank_ranges(above_at_once(value, reach))
 
 
-def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
-    """Return the worths, or why they are missing."""
-    why = no_worths(judged)
+def _worths(judged: JudgedSystems, *, ordinal: bool = False) -> tuple[Worths | None, str]:
+    """Return the worths, by choices alone or by graded answers, or why they are missing."""
+    why = "" if ordinal else no_worths(judged)
     if why:
         return None, why
     try:
-        return fit_worths(judged), ""
+        return fit_graded_worths(judged) if ordinal else fit_worths(judged), ""
     except ArithmeticError as error:
         return None, str(error)
 

@@ -9,6 +9,7 @@ Of a judgment with system l on the left and r on the right (Davidson 1970; the s
 w is a system's log worth; all of them add up to 0. `calibration.inference.choice` fits it, with a column of the design a system.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,10 +56,10 @@ def no_worths(judged: JudgedSystems) -> str:
     apart = judged.groups()
     if len(apart) > 1:
         return f"no comparison connects {_in_groups(apart)}"
-    return _one_sided(judged, ties=True)
+    return one_sided(judged, ties=True)
 
 
-def _one_sided(judged: JudgedSystems, *, ties: bool) -> str:
+def one_sided(judged: JudgedSystems, *, ties: bool) -> str:
     """Return a sentence on systems that never lose or never win, or an empty string."""
     groups = judged.one_sided(ties=ties)
     if len(groups) == 1:
@@ -108,19 +109,17 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
     model, kind = _model(judged)
     if side:
         beside = with_side(model.design)
-        if _rank(beside) == _rank(model.design):
+        if rank_of(beside) == rank_of(model.design):
             return fit_worths(judged, side=False)
         model = replace(model, design=beside)
     systems, free = len(judged.systems), model.design[:, 1:]  # the first worth is 0 until all are centred
     maximum = maximise(free, model.vote, model.ties, times=model.times)
     if separated_columns(maximum, free):
-        raise ArithmeticError(_one_sided(judged, ties=False) or "the votes follow the side without exception")
+        raise ArithmeticError(one_sided(judged, ties=False) or "the votes follow the side without exception")
     point = np.append(0.0, maximum.point)
     point[:systems] -= point[:systems].mean()
     gradient, information = model.derivatives(point)
-    point += (
-        _inverse(information) @ gradient
-    )  # a last step of Newton's: all digits that are printed are right
+    point += inverse(information) @ gradient  # a last step of Newton's: all digits that are printed are right
     return Worths(
         worth=point[:systems],
         side=float(point[systems]) if side else float("nan"),
@@ -138,40 +137,63 @@ def _model(judged: JudgedSystems) -> tuple[ChoiceModel, Ints]:
     kind, keys = pd.factorize(
         (judged.left * systems + judged.right) * 3 + np.rint(2 * judged.for_left).astype(np.intp)
     )
-    couple, row = keys // 3, np.arange(len(keys))
-    design = np.zeros((len(keys), systems))
+    times = np.bincount(kind).astype(np.float64)
+    return ChoiceModel(
+        design=couple_design(keys // 3, systems), vote=keys % 3 - 1.0, ties="davidson", times=times
+    ), kind
+
+
+def couple_design(couple: Ints, systems: int) -> Floats:
+    """Return the design, left minus right, of couples numbered left x systems + right; a column a system."""
+    row = np.arange(len(couple))
+    design = np.zeros((len(couple), systems))
     design[row, couple // systems] += 1
     design[row, couple % systems] -= 1
-    times = np.bincount(kind).astype(np.float64)
-    return ChoiceModel(design=design, vote=keys % 3 - 1.0, ties="davidson", times=times), kind
+    return design
 
 
-def _rank(design: Floats) -> int:
+def rank_of(design: Floats) -> int:
     """Return the rank of a tall matrix of small whole numbers."""
     return int(np.linalg.matrix_rank(design.T @ design, hermitian=True))
 
 
-def _inverse(information: Floats) -> Floats:
+def inverse(information: Floats) -> Floats:
     """Return the pseudoinverse, since worths are known up to a constant."""
     return np.asarray(np.linalg.pinv(information, rcond=1e-11, hermitian=True))
 
 
 def _covariances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Floats) -> Variances:
-    """Return the sandwich of the worths over topics, workers and both.
+    """Return the sandwich of the worths: scores summed by topic and worker between the information's inverses."""
+    terms = model.terms(point)
+    shared = [terms.by_u] * (model.design.shape[1] - len(judged.systems)) + [terms.by_t] * model.has_tie
+    return sandwich(judged, kind, terms.by_u, shared, inverse(model.derivatives(point)[1]))
 
-    The scores summed by each are between the information's inverses.
+
+def sandwich(
+    judged: JudgedSystems, kind: Ints, by_worth: Floats, shared: Sequence[Floats], bread: Floats
+) -> Variances:
+    """Return the variances of any two worths over topics, workers and both.
+
+    Parameters
+    ----------
+    judged : JudgedSystems
+        n judgments.
+    kind : (n,) ndarray of int
+        Kind of each judgment, from 0.
+    by_worth : (kinds,) ndarray of float
+        Slope of the log-likelihood along the worth of the left system, minus that along the worth of the right one.
+    shared : sequence of (kinds,) ndarray of float
+        Slopes along the parameters that all judgments share.
+    bread : (p, p) ndarray of float
+        Inverse of the information, worths first, then the shared parameters.
     """
-    systems, terms = len(judged.systems), model.terms(point)
-    by_worth, everywhere = terms.by_u[kind], np.ones(len(kind), dtype=np.intp)
-    parameters = [judged.left, judged.right, *(number * everywhere for number in range(systems, len(point)))]
-    errors = [by_worth, -by_worth]
-    errors += [by_worth] * (model.design.shape[1] - systems) + [terms.by_t[kind]] * model.has_tie
+    systems, everywhere = len(judged.systems), np.ones(len(kind), dtype=np.intp)
+    parameters = [judged.left, judged.right, *(number * everywhere for number in range(systems, len(bread)))]
     estimate = np.array(parameters, dtype=np.int32)
     influence = Influence(
         estimate=estimate,
-        error=np.array(errors),
+        error=np.array([by_worth[kind], -by_worth[kind], *(slope[kind] for slope in shared)]),
         weight=(1 / np.bincount(estimate.ravel()))[estimate],
         crossing=judged.crossing,
     )
-    bread = _inverse(model.derivatives(point)[1])[:systems]
-    return influence.covariances().through(bread)
+    return influence.covariances().through(bread[:systems])

@@ -4,9 +4,9 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -122,6 +122,8 @@ class Table:
     ----------
     key : tuple of str
         Columns that together identify a row; empty if rows may repeat.
+    open_prefix : str or None
+        A file may have further columns of text whose names begin so; None where it has none.
     """
 
     name: str
@@ -129,6 +131,18 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
     rules: tuple[RowRule, ...] = field(default=())
+    open_prefix: str | None = None
+
+    def opened(self, names: Iterable[Any]) -> "Table":
+        """Return the table with those of some names that begin with its prefix as columns too."""
+        prefix, known = self.open_prefix, self.column_names
+        if prefix is None:
+            return self
+        more = [str(name) for name in names if str(name).startswith(prefix) and name not in known]
+        columns = (
+            Column(name=name, kind=ColumnType.TEXT, doc="", sparse=True) for name in dict.fromkeys(more)
+        )
+        return replace(self, columns=(*self.columns, *columns)) if more else self
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -183,6 +197,15 @@ def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[b
     filled = cells.dropna()
     unknown = filled[~filled.isin(known)] if len(filled) else filled
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
+
+
+def is_same(one: "pd.Series[Any]", other: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Return the mask of rows in which two columns of text have the same value."""
+    if not all(isinstance(column.dtype, pd.CategoricalDtype) for column in (one, other)):
+        return one.astype("str") == other.astype("str")
+    values = one.cat.categories.union(other.cat.categories)
+    first, second = (column.cat.set_categories(values).cat.codes for column in (one, other))
+    return (first == second) & (first >= 0)
 
 
 def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:

@@ -5,7 +5,6 @@ over a Parquet file of the same name. Every fault names file, line and hint.
 """
 
 import hashlib
-import io
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pa_parquet
 
 from calibration.tables.definition import (
     DTYPES,
@@ -33,7 +33,7 @@ from calibration.tables.tables import TABLES
 from calibration.tables.unknown_names import JUDGES_FILE, SUFFIXES, closest_known_name, ignored_files
 from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
-from metrics.files import write_atomically
+from metrics.files import write_atomically, written_whole
 
 _LIKELY = 0.6
 _TEXT = pa.large_string()
@@ -171,6 +171,7 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
     raw = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
     log.raise_if_any()
     lines = LineNumbers(path)
+    table = table.opened(raw.columns)
     _check_header(raw, table, log)
     log.raise_if_any()
     raw = raw.reset_index(drop=True)
@@ -214,6 +215,7 @@ def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     in a CSV.
     """
     log, lines = FaultLog(table.name), LineNumbers(None)
+    table = table.opened(frame.columns)
     _check_header(frame, table, log)
     log.raise_if_any()
     frame = frame.reset_index(drop=True)
@@ -258,6 +260,8 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     return checked
 
 
+WRITTEN_AT_ONCE = 50_000
+"""Rows that are formatted in memory at a time."""
 PARQUET_ROWS = 100_000
 """From so many rows on a table stands beside its CSV as Parquet too, which is read faster."""
 
@@ -296,15 +300,30 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
     folder = Path(folder)
     frames = checked_tables(tables)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, checked_frame in frames.items():
-        frame = _without_unknown(checked_frame, TABLES[name])
-        write_atomically(folder / f"{name}.csv", csv_text(frame))
-        if parquet or len(frame) >= PARQUET_ROWS:
-            buffer = io.BytesIO()
-            frame.to_parquet(buffer, index=False)
-            write_atomically(folder / f"{name}.parquet", buffer.getvalue())
-        else:
-            (folder / f"{name}.parquet").unlink(missing_ok=True)  # of the table that stood here before
+    for name, frame in frames.items():
+        write_table(frame, TABLES[name], folder, parquet=parquet)
+
+
+def write_table(frame: pd.DataFrame, table: Table, folder: Path, *, parquet: bool = False) -> None:
+    """Write a checked table, texts also as categories, as `write_tables` does; never all of its text is in memory."""
+    table = table.opened(frame.columns)
+    rows = _without_unknown(frame, table)
+    texts = {column.name: DTYPES[column.kind] for column in table.columns if column.name in rows}
+    pieces = [slice(at, at + WRITTEN_AT_ONCE) for at in range(0, max(1, len(rows)), WRITTEN_AT_ONCE)]
+    path = folder / f"{table.name}.csv"
+    with written_whole(path) as stream:
+        stream.write(f"{','.join(rows.columns)}\n".encode())
+        for piece in pieces:
+            stream.write(csv_rows(rows[piece]).encode())
+    path = path.with_suffix(".parquet")
+    if not (parquet or len(rows) >= PARQUET_ROWS):
+        path.unlink(missing_ok=True)  # of the table that stood here before
+        return
+    schema = pa.Schema.from_pandas(rows[:0].astype(texts), preserve_index=False)
+    with written_whole(path) as stream, pa_parquet.ParquetWriter(stream, schema) as writer:
+        for piece in pieces:
+            plain = rows[piece].astype(texts)
+            writer.write_table(pa.Table.from_pandas(plain, schema=schema, preserve_index=False))
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
@@ -457,6 +476,13 @@ def _check_values(
                 line=lines[row],
                 cure=f"write {word} {bound:g}",
             )
+
+
+def check_rows(frame: pd.DataFrame, table: Table) -> None:
+    """Raise `InputError` with the rows of a typed table that break its key or rules, as reading would."""
+    log = FaultLog(table.name)
+    _check_rows(frame, table, log, LineNumbers(None))
+    log.raise_if_any()
 
 
 def _check_rows(frame: pd.DataFrame, table: Table, log: FaultLog, lines: LineNumbers) -> None:

@@ -216,12 +216,17 @@ def judged_pairs(
     -------
     DataFrame
         One row per judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b), is_swapped
-        (system_a stood on the right) and vote, one of `VOTES`; texts or ordered categories, as in the table. Ordered by task,
+        (system_a stood on the right) and vote, one of `VOTES`; texts or ordered categories, as in the table. Where answers are graded also
+        strength, above 0 for system_a, 0 for neither. Ordered by task,
         topic, system_a, system_b, worker, and by the table's order within.
     """
     rows = counted_judgments(preferences, workers=workers, exclude=exclude)
     sides = resolved_sides(rows)
     judged = rows[["worker", "task", "topic", "pair", "decision_seconds"]].assign(**dict(sides.items()))
+    if "strength" in rows and rows["strength"].notna().any():
+        sign = np.select([sides["vote"] == "votes_a", sides["vote"] == "votes_b"], [1.0, -1.0], 0.0)
+        strength = rows["strength"].to_numpy(np.float64, na_value=np.nan)
+        judged["strength"] = np.where(sign == 0, 0.0, sign * strength)
     return judged.sort_values([*_PAIR, "worker"], kind="stable", ignore_index=True)
 
 

@@ -71,6 +71,8 @@ class TaskRecord(_StudyPart):
         Name of a system, as in the tables -> its run.
     protocol : dict
         The protocol numbers of the study file.
+    topics : dict of str to str
+        Topic -> first 16 digits of the SHA-256 of its text; in the file only where that is known.
     """
 
     kind: str = Field(min_length=1)
@@ -78,6 +80,7 @@ class TaskRecord(_StudyPart):
     collection: dict[str, FileRecord] = {}
     systems: dict[str, FileRecord] = {}
     protocol: dict[str, JsonValue] = {}
+    topics: dict[str, Fingerprint] = {}
 
 
 class TableRecord(_StudyPart):
@@ -112,6 +115,55 @@ class ResultsOpened(_StudyPart):
     judgments: int = Field(ge=0)
 
 
+class MendedText(_StudyPart):
+    """Text that was changed while the study ran.
+
+    Attributes
+    ----------
+    task, topic : str
+        Where it stands.
+    system : str or None
+        The system that shows it; None for the words of the topic itself.
+    at : datetime
+        From when on the new one was shown.
+    text_version : int
+        Version of the topic's texts in column text_version of table preferences from then on.
+    before, after : str
+        Both texts, a line for each of their parts.
+    sha256_before, sha256_after : str
+        Digests of what was seen.
+    judgments_before, judgments_after : int or None
+        How many judgments saw either; None where nothing is judged.
+    """
+
+    task: str
+    topic: str
+    system: str | None = None
+    at: Time
+    text_version: int = Field(ge=2)
+    before: str
+    after: str
+    sha256_before: Digest
+    sha256_after: Digest
+    judgments_before: int | None = None
+    judgments_after: int | None = None
+
+
+class LoadedChange(_StudyPart):
+    """Change of a running study: allowed, extends or text, and what differs."""
+
+    what: Literal["allowed", "extends", "text"]
+    line: str
+
+
+class StudyLoaded(_StudyPart):
+    """Load of a changed study file while the study ran: when, its hash, and what changed."""
+
+    at: Time
+    study_sha256: Digest
+    changes: tuple[LoadedChange, ...] = ()
+
+
 class Clock(_StudyPart):
     """Clock of the stream: origin + factor x (wall time - origin).
 
@@ -125,6 +177,33 @@ class Clock(_StudyPart):
 
     origin: Time | None = None
     factor: float = Field(default=1.0, gt=0)
+
+
+class JoinedStudy(_StudyPart):
+    """Study whose tables were joined with others.
+
+    Attributes
+    ----------
+    study : str
+        Name of the study, or of the folder.
+    started_at, ended_at, times, pseudonyms, prefcal_version, study_sha256
+        As in `StudyRecord`.
+    tables_sha256 : str
+        Of its tables as they were joined.
+    workers, judgments : int
+        How many people and judgments of people they had.
+    """
+
+    study: str = Field(min_length=1)
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    times: Literal["moved", "exact"] | None = None
+    pseudonyms: Fingerprint | None = None
+    prefcal_version: str | None = None
+    study_sha256: Digest | None = None
+    tables_sha256: Digest
+    workers: int = Field(ge=0)
+    judgments: int = Field(ge=0)
 
 
 class StudyRecord(_StudyPart):
@@ -159,6 +238,17 @@ class StudyRecord(_StudyPart):
     results_opened : tuple of ResultsOpened
         Every look at results before these tables were written, in the researcher's console or by an export, the earliest first; in the file only
         where there was one.
+    mended_texts : tuple of MendedText
+        Every text that was changed while the study ran, the earliest first; in the file only where there was one.
+    loads : tuple of StudyLoaded
+        Every load of a changed study file while the study ran; in the file only where there was one.
+    joined : tuple of JoinedStudy
+        Studies whose tables these are, in the order in which they were joined; in the file only where tables were joined.
+    in_several : int
+        People who stand in the tables of more than one of them, under one name.
+    may_stand_twice : int
+        Groups of studies between which nobody can be recognised, so that a person may stand as often under another name; 0 where everybody
+        stands once.
     """
 
     study: str = Field(min_length=1)
@@ -177,6 +267,11 @@ class StudyRecord(_StudyPart):
     tasks: dict[str, TaskRecord] = {}
     tables: dict[str, TableRecord] = {}
     results_opened: tuple[ResultsOpened, ...] = ()
+    mended_texts: tuple[MendedText, ...] = ()
+    loads: tuple[StudyLoaded, ...] = ()
+    joined: tuple[JoinedStudy, ...] = ()
+    in_several: int = Field(default=0, ge=0)
+    may_stand_twice: int = Field(default=0, ge=0)
 
     def drew_sides(self, task: str) -> bool:
         """Return whether a task's sides were assigned at random.
@@ -185,6 +280,32 @@ class StudyRecord(_StudyPart):
         or written by hand have neither.
         """
         return self.study_sha256 is not None and task in self.tasks
+
+    @property
+    def how_joined(self) -> str | None:
+        """Sentence on the studies that were joined, or None."""
+        if not self.joined:
+            return None
+        each = ", ".join(
+            f"{part.study} ({pluralise(part.workers, 'person', 'people')}, {pluralise(part.judgments, 'judgment')})"
+            for part in self.joined
+        )
+        several = (
+            f" {pluralise(self.in_several, 'person', 'people')} took part in more than one."
+            if self.in_several
+            else ""
+        )
+        return f"Tables of {pluralise(len(self.joined), 'study', 'studies')} were joined: {each}.{several}"
+
+    @property
+    def people_twice(self) -> str | None:
+        """Sentence on people who may stand in joined tables more than once, or None."""
+        if not self.may_stand_twice:
+            return None
+        return (
+            "These tables were joined without shared pseudonyms: who took part in more than one of these studies counts as another person"
+            f" in each, and intervals over people can be {self.may_stand_twice**0.5:.2g} times too narrow, more with few people (people_may_stand_twice)"
+        )
 
     @property
     def looks(self) -> str | None:
@@ -198,6 +319,46 @@ class StudyRecord(_StudyPart):
         ]
         last = f", last on {moments[-1]}" if len(moments) > 1 else ""
         return f"Who is preferred was looked at {often} before these tables were written: first on {moments[0]}{last}."
+
+    @property
+    def mends(self) -> str | None:
+        """Sentence on the texts that were changed while the study ran, or None."""
+        if not self.mended_texts:
+            return None
+        named = [
+            f"{text.topic}{f' of {text.system}' if text.system else ''} on {text.at:%Y-%m-%d %H:%M} UTC{_saw(text)}"
+            for text in self.mended_texts[:MOST_MENDS]
+        ]
+        rest = len(self.mended_texts) - MOST_MENDS
+        more = [f"{pluralise(rest, 'more', 'more')} in {STUDY_FILE}"] if rest > 0 else []
+        texts = pluralise(len(self.mended_texts), "text was", "texts were")
+        return f"{texts} mended while the study ran, and judgments of both versions count: {'; '.join([*named, *more])}."
+
+    @property
+    def growth(self) -> str | None:
+        """Sentence on what was added to the study while it ran, or None."""
+        added = [
+            f"on {load.at:%Y-%m-%d %H:%M} UTC ({'; '.join(change.line for change in load.changes if change.what == 'extends')})"
+            for load in self.loads
+            if any(change.what == "extends" for change in load.changes)
+        ]
+        return f"The study was extended while it ran: {'; '.join(added)}." if added else None
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """Sentences on what was done to the study while it ran, for the methods of a report."""
+        return tuple(filter(None, (self.looks, self.growth, self.mends)))
+
+
+MOST_MENDS = 3
+"""Most mended texts that a sentence names."""
+
+
+def _saw(text: MendedText) -> str:
+    """Return how many judgments saw either version of a text."""
+    if text.judgments_before is None or text.judgments_after is None:
+        return ""
+    return f" ({pluralise(text.judgments_before, 'judgment')} saw the text before, {text.judgments_after:,} the one after)"
 
 
 def read_study(folder: str | Path) -> StudyRecord | None:
@@ -226,10 +387,24 @@ def write_study(study: StudyRecord, folder: str | Path) -> None:
     """
     unsaid = {name for name in WHERE_KNOWN if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
+    for task in content["tasks"].values():
+        if not task["topics"]:
+            del task["topics"]
     write_json(Path(folder) / STUDY_FILE, content)
 
 
-WHERE_KNOWN = ("times", "simulated", "pseudonyms", "tables", "results_opened")
+WHERE_KNOWN = (
+    "times",
+    "simulated",
+    "pseudonyms",
+    "tables",
+    "results_opened",
+    "mended_texts",
+    "loads",
+    "joined",
+    "in_several",
+    "may_stand_twice",
+)
 """Fields that study.json has only where they say something."""
 
 

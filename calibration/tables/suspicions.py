@@ -5,6 +5,7 @@ that of `calibration.visits.followed_visits`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -14,10 +15,10 @@ from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
 from calibration.tables.people import people_tables
 from calibration.tables.plausibility import doubts
 from calibration.tables.preferences import knows_workers
-from calibration.tables.study_json import changes, is_unended, last_line, recorded_tables
+from calibration.tables.study_json import changes, is_unended, last_line, read_study, recorded_tables
 from calibration.tables.tables import TABLES
 from calibration.tables.unknown_names import Ignored, ignored_columns, ignored_files
-from metrics.errors import Fault, join_names, pluralise
+from metrics.errors import Fault, InputError, join_names, pluralise
 
 _SHOWN = 3
 
@@ -42,6 +43,7 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
     files, people = table_paths(folder), people_tables(tables, numbered=False)
     repeats = (_repeats(files[name], TABLES[name], frame) for name, frame in tables.items())
     return [
+        *_twice(folder),
         *(_misspelt(ignored_name) for ignored_name in ignored(folder) if ignored_name.meant),
         *(repeat for repeat in repeats if repeat),
         *(_judged_twice(files["preferences"], people["preferences"]) if "preferences" in people else ()),
@@ -61,7 +63,10 @@ def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) 
     if all(frame.empty for frame in tables.values()):
         lines.append(f"{folder}: no table has a row: {join_names(tables)}")
     files, people = table_paths(folder), people_tables(tables, numbered=False)
-    return lines + [str(fault) for fault in (*_values(files, people, is_brief=True), *_ends(folder, files))]
+    return lines + [
+        str(fault)
+        for fault in (*_twice(folder), *_values(files, people, is_brief=True), *_ends(folder, files))
+    ]
 
 
 def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -84,6 +89,15 @@ def _values(
 ) -> Iterator[Fault]:
     for table, row, problem, cure in doubts(tables, is_brief=is_brief):
         yield Fault(problem=problem, cure=cure, path=str(files[table]), line=line_of(files[table], row))
+
+
+def _twice(folder: str | Path) -> Iterator[Fault]:
+    """Yield the warning of joined tables in which a person may stand under several names."""
+    with suppress(InputError):  # a damaged study.json is reported by who needs it
+        record = read_study(folder)
+        if record is not None and record.people_twice is not None:
+            cure = "where people can be recognised, give the studies pseudonyms: shared KEYFILE"
+            yield Fault(problem=record.people_twice, cure=cure, path=str(folder))
 
 
 def _misspelt(ignored_name: Ignored) -> Fault:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_same, is_unknown
 
 
 def _text(
@@ -69,6 +69,8 @@ JUDGE_CHOICES = ("no_answer", "contradicts")
 """What besides may stand for a judge that is no person: nothing usable, or another answer when the sides were exchanged."""
 JUDGE_KIND = "model"
 """Column kind of table workers for a judge that is no person."""
+DEMOGRAPHIC = "demographic_"
+"""How columns of table workers begin that a platform filled in (prefcal demographics)."""
 SIDES = ("left", "right")
 GOLD = ("left", "right", "equally_good")
 """Known answers of gold pairs."""
@@ -144,8 +146,10 @@ def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
 _TABLES = (
     Table(
         name="workers",
-        doc="One row per worker. A worker who stands in another table only counts as not excluded, and as a person.",
+        doc="One row per worker. A worker who stands in another table only counts as not excluded, and as a person. Columns whose names begin with "
+        "demographic_ hold what the platform knows of the worker.",
         key=("worker",),
+        open_prefix=DEMOGRAPHIC,
         rules=(
             RowRule(
                 broken=lambda frame: (
@@ -190,9 +194,7 @@ _TABLES = (
         key=("judgment",),
         rules=(
             RowRule(
-                broken=lambda frame: (
-                    frame["system_left"].astype("str") == frame["system_right"].astype("str")
-                ),
+                broken=lambda frame: is_same(frame["system_left"], frame["system_right"]),
                 problem="system_left and system_right are the same system",
                 cure="name the two systems that were compared",
             ),
@@ -246,6 +248,13 @@ _TABLES = (
             _integer("revision", "1 for a first answer, more when it was changed before finishing.", low=1),
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
+            _sparse(
+                _integer(
+                    "text_version",
+                    "Which version of the topic's texts the page showed: 1 the first, 2 after the first time that one of them was mended, and so on.",
+                    low=1,
+                )
+            ),
             _sparse(
                 _text(
                     "gold",

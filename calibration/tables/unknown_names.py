@@ -72,6 +72,7 @@ def closest_known_name(name: str, known: Iterable[str], *, cutoff: float = _ALIK
 def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
     """Yield the columns of a sound table file that its definition lacks."""
     there = _header(path)
+    table = table.opened(there)
     missing = [name for name in table.column_names if name not in there]
     for name in there:
         if name not in table.column_names:

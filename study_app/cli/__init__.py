@@ -93,6 +93,9 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
+TABLES = {
+    "join": ("tables.join:join", "Make one of the tables of several studies or servers."),
+}
 JUDGE = {
     "requests": ("judge.requests:requests", "Write what a judge is asked about the pairs of a study."),
     "run": ("judge.run:run", "Ask a program or a server, and keep every answer."),
@@ -134,18 +137,24 @@ COMMANDS = {
         "people.platform_lists:reconcile",
         "Compare a platform's list of submissions with what is stored.",
     ),
+    "demographics": (
+        "people.demographics:demographics",
+        "Add what the platform knows of people to exported tables.",
+    ),
     "bonus": ("people.platform_lists:bonus", "Write a list of bonuses by platform id."),
     "prolific": (":prolific_group", "Recruit, approve, pay and write to people by Prolific's API."),
     "retention": (
         "people.personal_data:retention",
         "Delete platform ids, and answers of people who withdrew.",
     ),
-    "withdraw": ("people.personal_data:withdraw", "Withdraw a worker, by the worker's code."),
+    "worker": ("people.worker:worker", "Find a worker by platform id: standing, codes and payments."),
+    "withdraw": ("people.personal_data:withdraw", "Withdraw a worker, by code or platform id."),
     "db": (":db_group", "Upgrade, back up, restore, check or rekey the database."),
     "doctor": ("doctor:doctor", "Check that this installation is fit for a study."),
     "export": ("tables.folder:export", "Write a study's tables as CSV or Parquet."),
     "import": ("tables.imports:import_preferences", "Turn preferences from another tool into tables."),
     "import-visits": ("tables.imports:import_visits", "Turn visits that another tool logged into tables."),
+    "tables": (":tables_group", "Join the tables of several waves of a study."),
     "judge": (":judge_group", "Set a language model or a rule as a judge beside people."),
     "convert": (":convert_group", "Exchange preferences and scores with other tools."),
     "check": ("tables.folder:check", "Check a folder of tables, whoever wrote it."),
@@ -209,6 +218,9 @@ convert_group = LazyGroup(
 
     prefcal import reads preferences from a CSV with columns of any names.
     """,
+)
+tables_group = LazyGroup(
+    "tables", TABLES, help="Join the tables of several waves of a study, or of two servers."
 )
 prolific_group = LazyGroup(
     "prolific",

@@ -304,13 +304,19 @@ def open_named_database(given: str | None, *, create: bool = False) -> "Database
 
 
 @contextmanager
+def named_database(given: str | None) -> "Iterator[Database]":
+    """Open the database that an option names, and close it."""
+    database = open_named_database(given)
+    try:
+        yield database
+    finally:
+        database.engine.dispose()
+
+
+@contextmanager
 def database_session(given: str | None, *, write: bool) -> "Iterator[Session]":
     """Open the database that an option names for one transaction, and close it."""
     from study_app.store.database import transaction
 
-    database = open_named_database(given)
-    try:
-        with transaction(database, write=write) as session:
-            yield session
-    finally:
-        database.engine.dispose()
+    with named_database(given) as database, transaction(database, write=write) as session:
+        yield session

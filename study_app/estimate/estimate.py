@@ -116,7 +116,7 @@ def estimate(content: StudyContent) -> StudyEstimate:
     It raises `InputError` where a picture or sound has changed since.
     """
     entry = content.file.entry
-    consent = consent_seconds(entry.consent, entry.tasks[0].language)
+    consent = consent_seconds(entry.whole_consent, entry.tasks[0].language)
     tasks = tuple(
         TaskEstimate(
             content=task,

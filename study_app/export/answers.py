@@ -9,6 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables.tables import TABLES
 from study_app.export.folder import derived_tables, intents_table
+from study_app.export.past_texts import VERSION_COLUMN, past_texts
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -72,6 +73,8 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
                 (or_(*(_is_left(side, system) for side, system in _GOLD_SIDES)), "left"),
                 (Pair.gold.is_not(None), "right"),
             ),
+            Topic.id,
+            Judgment.study_version,
         )
         .select_from(Judgment)
         .join(
@@ -88,8 +91,13 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
         study_id,
         topic=Pair.topic_id,
     ).order_by(Worker.pseudonym, Task.position, places.c.place)
-    names = [*TABLES["preferences"].usual_names, "strength", "reason", "gold"]
+    names = [*TABLES["preferences"].usual_names, "strength", "reason", "gold", "topic_row", "study_version"]
     frame = pd.DataFrame(session.execute(answered), columns=names)
+    past = past_texts(session, study_id)
+    if past.rows:
+        seen = frame["study_version"].fillna(0).astype(int).tolist()
+        frame[VERSION_COLUMN] = past.versions(frame["topic_row"].tolist(), seen)
+    frame = frame.drop(columns=["topic_row", "study_version"])
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
 

@@ -6,7 +6,7 @@ They are computed for some people at a time, so that memory stays bounded.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, aliased
 
 from calibration.tables.tables import SIDES, TABLES
 from study_app.export.event_log import EventLog, PageItems, SideItems, TextItems, flags, text_column, times
+from study_app.export.past_texts import PastSides, past_sides
 from study_app.logs.dwell import FULL
 from study_app.logs.event_arrays import (
     DWELL_MS,
@@ -52,6 +53,7 @@ class PairLoad(NamedTuple):
     left: str
     right_id: int
     right: str
+    study_version: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +84,30 @@ class PairLogs:
     layouts: Sequence[str]
 
 
-Summaries: TypeAlias = Mapping[tuple[int, int], TextItems]
-"""Side of each (topic, system), by row."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideVersions:
+    """Side of each (topic, system), by row, as it is shown now and as it was before it was mended."""
+
+    now: Mapping[tuple[int, int], TextItems]
+    past: Mapping[tuple[int, int], Sequence[TextItems]]
+    past_sides: PastSides
+
+    def of(self, topic: int, system: int, study_version: int | None) -> TextItems:
+        """Return what a page of a version of the study showed."""
+        place = self.past_sides.before(topic, system, study_version)
+        return self.now[topic, system] if place is None else self.past[topic, system][place]
 
 
-def pair_logs(session: Session, workers: Sequence[int], log: EventLog, summaries: Summaries) -> PairLogs:
+def pair_logs(session: Session, workers: Sequence[int], log: EventLog, summaries: SideVersions) -> PairLogs:
     """Return the logs of the pair pages of some people."""
     pages = _pages(session, workers)
-    texts = [(summaries[row.topic_id, row.left_id], summaries[row.topic_id, row.right_id]) for row in pages]
+    texts = [
+        (
+            summaries.of(row.topic_id, row.left_id, row.study_version),
+            summaries.of(row.topic_id, row.right_id, row.study_version),
+        )
+        for row in pages
+    ]
     showings = [
         {side: SideItems(text, 0, len(text.items)) for side, text in zip(SIDES, both, strict=True)}
         for both in texts
@@ -192,8 +210,12 @@ def stops_rows(logs: PairLogs) -> pd.DataFrame:
 
 
 def _stop(logs: PairLogs, loads: Sequence[int], side: int) -> tuple[Any, ...]:
-    """Cells in the order of table stops, for one text and every load of its page."""
+    """Cells in the order of table stops, for one text and every load of its page.
+
+    Loads that showed an earlier version of the text are left out.
+    """
     last, text = logs.pages[loads[-1]], logs.texts[loads[-1]][side]
+    loads = [load for load in loads if logs.texts[load][side] is text]
     begins = logs.screens.shown.pages[loads, side]
     slots = begins[:, None] + np.arange(len(text.items))
     share = logs.read.parts[slots, SHARE].max(axis=0)
@@ -243,7 +265,7 @@ def whole_milliseconds(seconds: Floats) -> Floats:
     return rounded
 
 
-def summary_texts(session: Session, study_id: int) -> Summaries:
+def shown_texts(session: Session, study_id: int) -> SideVersions:
     """Return the sides of every topic that somebody took."""
     shown = (
         select(StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.language)
@@ -251,10 +273,20 @@ def summary_texts(session: Session, study_id: int) -> Summaries:
         .join(Topic.task)
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
-    return {
-        (topic, system): TextItems(Side.of(content).items(language))
-        for topic, system, content, language in session.execute(shown)
-    }
+    rows = session.execute(shown).all()
+    past = past_sides(session, study_id)
+    return SideVersions(
+        now={
+            (topic, system): TextItems(Side.of(content).items(language))
+            for topic, system, content, language in rows
+        },
+        past={
+            (topic, system): [TextItems(side.items(language)) for side in past.sides[topic, system]]
+            for topic, system, _, language in rows
+            if (topic, system) in past.sides
+        },
+        past_sides=past,
+    )
 
 
 def _pages(session: Session, workers: Sequence[int]) -> list[PairLoad]:
@@ -274,6 +306,7 @@ def _pages(session: Session, workers: Sequence[int]) -> list[PairLoad]:
             left.name,
             right.id,
             right.name,
+            PageLoad.study_version,
         )
         .join(Worker, Worker.id == PageLoad.worker_id)
         .join(Showing, Showing.id == PageLoad.showing_id)

@@ -1,5 +1,6 @@
 """Export of a study: a folder of tables, with its times, files and protocol."""
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import PARQUET_ROWS, write_tables
+from calibration.tables.fresh_folder import fresh_folder
 from calibration.tables.study_json import (
     STUDY_FILE,
     Clock,
@@ -38,9 +40,10 @@ from study_app.export.answers import (
     stored_intents,
 )
 from study_app.export.event_log import EventLog
-from study_app.export.folder import TableStream, fresh_folder
+from study_app.export.folder import TableStream
 from study_app.export.log_gaps import LogGaps, MissingLogs, missing_logs, page_gaps
 from study_app.export.moved_times import MovedTimes, hours_around, moved_times
+from study_app.export.past_texts import load_records, mended_records
 from study_app.export.people import (
     CONSENT_FILE,
     logged_events,
@@ -51,7 +54,7 @@ from study_app.export.people import (
 )
 from study_app.export.raw import EVENTS_SCHEMA, RawLogs, write_raw
 from study_app.export.raw_tables import RAW_TABLES
-from study_app.export.readings import pair_logs, reads_rows, stops_rows, summary_texts
+from study_app.export.readings import pair_logs, reads_rows, shown_texts, stops_rows
 from study_app.export.stream_logs import StreamTexts, stream_logs, task_clocks
 from study_app.export.stream_tables import (
     follows_rows,
@@ -214,6 +217,7 @@ def study_record(
         tasks={task.name: _task_record(task, Path(study.folder), place) for task in study.tasks},
         tables=dict(tables),
         results_opened=_results_opened(session, study.id),
+        loads=load_records(session, study.id),
     )
 
 
@@ -245,6 +249,9 @@ def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
                 for system in task.systems
             },
             "protocol": {key: value for key, value in task.config.items() if key not in _NOT_PROTOCOL},
+            "topics": {
+                topic.name: hashlib.sha256(topic.text.encode()).hexdigest()[:16] for topic in task.topics
+            },
         }
     )
 
@@ -427,6 +434,7 @@ def _write(  # noqa: PLR0913 - as `export_study`
         raw_rows = raw_logs.rows if raw_logs else {}
     written = table_records(folder, rows)
     record = study_record(session, study, place, ended_at=end, tables=written, exact_times=exact_times)
+    record = record.model_copy(update={"mended_texts": mended_records(session, study.id, preferences)})
     write_study(record, folder)
     write_consents(session, study.id, folder)
     if raw:
@@ -463,7 +471,7 @@ def _write_logs(
     It returns the number of rows by table.
     """
     study_id, shown = loaded_study.id, {task.kind.page for task in loaded_study.tasks}
-    summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)
+    summaries, clocks = shown_texts(session, study_id), task_clocks(session, study_id)
     texts, loops = StreamTexts(session), loops_for(logged_events(session, study_id))
     names = {*_FROM_PAIRS, *_FROM_STREAMS} & set(wanted)
     with ExitStack() as files:

@@ -15,6 +15,7 @@ from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import ReportInputs, read_material
 from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section
+from study_app.report.parts.criteria import criteria_sections
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
 from study_app.report.parts.front import NOBODY_ASKED, SIMULATED, front
@@ -127,6 +128,7 @@ def build_report(material: ReportInputs) -> Report:
             methods_section(material, results),
             workers_section(material),
             *ranked,
+            *criteria_sections(material),
             *(
                 section
                 for number, result in enumerate(results)

@@ -27,8 +27,9 @@ from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
 from calibration.tables.criteria import about_criterion
 from calibration.tables.files import read_tables, tables_sha256
-from calibration.tables.people import people_tables
+from calibration.tables.people import is_gold, judge_names, of_judges, people_tables
 from calibration.tables.study_json import StudyRecord, read_study
+from calibration.tables.tables import TABLES as TABLE_DEFINITIONS
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
 from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
@@ -36,6 +37,7 @@ from metrics.files import check_unchanged
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
 from study_app.report.pictures import with_pictures
+from study_app.report.reasons import with_reasons
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
@@ -58,6 +60,8 @@ class ReportInputs:
         How the agreement was made, from agree.json; empty without one.
     tables : mapping of str to DataFrame
         The tidy tables; empty without a folder of tables.
+    gold : DataFrame
+        Judgments of gold pairs by people, which no table above has.
     tables_sha256 : str or None
         Hash of the tables as they are now.
     study : StudyRecord or None
@@ -84,6 +88,7 @@ class ReportInputs:
     judges: JudgeTables
     record: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame]
+    gold: pd.DataFrame
     tables_sha256: str | None
     study: StudyRecord | None
     model: UserModel | None
@@ -103,7 +108,11 @@ class ReportInputs:
     @property
     def about(self) -> tuple[str, ...]:
         """The sentences that the agreement or the ranking is of answers about a criterion, if it is."""
-        names = dict.fromkeys([self.record.get("by"), self.ranking.by if self.ranking else None])
+        counted = {"Agreement": self.record.get("by")} if self.agreement is not None else {}
+        counted |= {"Ranks": self.ranking.by} if self.ranking is not None else {}
+        names = set(counted.values())
+        if len(names) > 1:  # of one folder, but not of one command
+            return tuple(f"{what}: {about_criterion(name)}" for what, name in counted.items() if name)
         return tuple(about_criterion(name) for name in names if name)
 
     @property
@@ -133,20 +142,24 @@ def read_material(folder: str | Path) -> ReportInputs:
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
-    tables_there = people_tables(read_tables(tables) if tables.is_dir() else {})
+    all_tables = read_tables(tables) if tables.is_dir() else {}
+    tables_there = people_tables(all_tables)
     material = ReportInputs(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
         comparisons=read_result(folder, COMPARISONS),
         curve=read_result(folder, CURVE),
         pairs=read_result(folder, PAIRS),
-        disagreements=with_pictures(
-            read_result(folder, DISAGREEMENTS), tables_there.get("media"), study, tables
+        disagreements=with_reasons(
+            with_pictures(read_result(folder, DISAGREEMENTS), tables_there.get("media"), study, tables),
+            tables_there.get("preferences"),
+            tables_there.get("workers"),
         ),
         ranking=read_ranking(folder),
         judges=read_judges(folder),
         record=record,
         tables=tables_there,
+        gold=_gold(all_tables),
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
         study=study,
         model=model,
@@ -163,6 +176,11 @@ def read_material(folder: str | Path) -> ReportInputs:
             cure=_WHOSE,
         )
     return material
+
+
+def _gold(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    preferences = tables.get("preferences", TABLE_DEFINITIONS["preferences"].empty())
+    return preferences[is_gold(preferences) & ~of_judges(preferences, judge_names(tables))]
 
 
 def _scored(tables: Path, study: StudyRecord | None, model: UserModel | None) -> StreamTables:

@@ -76,7 +76,8 @@ class Setting(Base):
 class LoadedStudy(Base):
     """Loaded study file.
 
-    ``version`` grows with each load of a changed file. While ``paused_at`` is set no new worker is accepted.
+    ``version`` grows with each load of a changed file. While ``paused_at`` is set no new worker is accepted. ``file_name``: of the
+    study file in ``folder``; None where an earlier prefcal loaded it.
     """
 
     __tablename__ = "study"
@@ -90,6 +91,7 @@ class LoadedStudy(Base):
     loaded_at: Mapped[datetime]
     version: Mapped[int]
     paused_at: Mapped[datetime | None]
+    file_name: Mapped[str | None]
     tasks: Mapped[list["Task"]] = relationship(back_populates="study", order_by="Task.position")
 
 
@@ -136,7 +138,8 @@ class Topic(Base):
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
     ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}; of pairs "shows" besides, what of
     `TaskKind.optional` the sides have. While ``closed_at`` is set nobody takes it
-    any more; workers who have begun go on.
+    any more; workers who have begun go on. ``added_at``: when it came to a study that people had begun; None where it was there from the
+    beginning.
     """
 
     __tablename__ = "topic"
@@ -148,6 +151,7 @@ class Topic(Base):
     text: Mapped[str] = mapped_column(Text)
     detail: Mapped[dict[str, Any] | None]
     closed_at: Mapped[datetime | None]
+    added_at: Mapped[datetime | None]
     task: Mapped[Task] = relationship(back_populates="topics")
     intents: Mapped[list["Intent"]] = relationship(order_by="Intent.position")
 
@@ -216,6 +220,7 @@ class Pair(Base):
     ``shown_a_left`` and ``shown_b_left``: of how many showings that repeat no other either system stands on the left, whatever became of
     them. They are counted as showings are drawn, since to count the showings of a large study takes too long with every worker who begins.
     ``gold`` is the known answer of a pair that nobody's opinion is wanted of: which of a and b is better, or that neither is.
+    ``added_at`` is as in `Topic`.
     """
 
     __tablename__ = "pair"
@@ -233,6 +238,7 @@ class Pair(Base):
     shown_a_left: Mapped[int] = mapped_column(default=0, server_default="0")
     shown_b_left: Mapped[int] = mapped_column(default=0, server_default="0")
     gold: Mapped[str | None]
+    added_at: Mapped[datetime | None]
 
 
 class Worker(Base):
@@ -242,7 +248,8 @@ class Worker(Base):
 
     Who does not finish is stopped, as screened_out, failed_checks or partial; ``completion_code`` is then the code for that, if there
     is one. ``times_moved_ms`` is drawn once: an export moves all times of the worker by it. ``returned_at``: when the platform said
-    that the worker had given the work back or run out of time; None again from the next answer or arrival.
+    that the worker had given the work back or run out of time; None again from the next answer or arrival. ``at_end_at``: the study was
+    extended when only the last button was missing; then nothing more is given to this worker.
     """
 
     __tablename__ = "worker"
@@ -269,6 +276,7 @@ class Worker(Base):
         default=lambda: secrets.randbelow(HOUR_MS), server_default="0"
     )
     returned_at: Mapped[datetime | None]
+    at_end_at: Mapped[datetime | None]
     study: Mapped[LoadedStudy] = relationship()
 
 
@@ -373,6 +381,7 @@ class Judgment(Base):
 
     ``strength``: how much better the chosen side is, of a task with graded choices. ``criteria`` is {name: [choice, strength]} of the
     criteria that were asked on the same page, and ``reason`` the worker's own words; None where nothing was asked, or said.
+    ``study_version``: of the study whose texts the page showed; None where an earlier prefcal stored it.
     """
 
     __tablename__ = "judgment"
@@ -394,6 +403,7 @@ class Judgment(Base):
     timing: Mapped[str]
     layout: Mapped[str | None]
     late: Mapped[bool]
+    study_version: Mapped[int | None]
     showing: Mapped[Showing] = relationship(back_populates="judgments")
 
 
@@ -416,7 +426,7 @@ class Ballot(Base):
 class PageLoad(Base):
     """One page load that sent events; written with its first batch.
 
-    ``upto`` is the number up to which every event is stored; missing numbers above it are gaps.
+    ``upto`` is the number up to which every event is stored; missing numbers above it are gaps. ``study_version`` is as in `Judgment`.
     """
 
     __tablename__ = "page_load"
@@ -428,6 +438,7 @@ class PageLoad(Base):
     served_at: Mapped[datetime]
     first_received_at: Mapped[datetime]
     upto: Mapped[int] = mapped_column(default=0)
+    study_version: Mapped[int | None]
 
 
 class StoredEvent(Base):

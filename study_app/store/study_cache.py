@@ -4,6 +4,7 @@ A study is read from the database once and kept until it is loaded again. The da
 times as much to read and to write: too much for what happens with every page.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -17,7 +18,7 @@ from sqlalchemy.orm.attributes import InstrumentedAttribute
 
 from study_app.protocol.sides import Side
 from study_app.protocol.streams import UpdateStream
-from study_app.store.models import LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
+from study_app.store.models import EPOCH, LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
 from study_app.store.task_models import StoredStream
 from study_app.study.entries import (
     FollowedTask,
@@ -38,7 +39,7 @@ class CachedTopic:
     """Query with ``intents`` (name, text), event, or profile with ``text`` as title.
 
     ``detail`` is what the pages need besides, as `models.Topic` describes it. ``units``: what of the topic is leased one by
-    one, rows of pairs or intents; () where the topic is leased as a whole. ``is_closed``: nobody takes it any more.
+    one, rows of pairs or intents; () where the topic is leased as a whole. ``is_closed``: nobody takes it any more. ``added_at`` is as in `models.Topic`.
     """
 
     id: int
@@ -48,6 +49,7 @@ class CachedTopic:
     detail: dict[str, Any]
     units: tuple[int, ...] = ()
     is_closed: bool = False
+    added_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +57,7 @@ class CachedTask:
     """Task with ``entry`` of the study file, and ``systems`` by row in order.
 
     ``pairs`` is the two systems of each pair leased by itself (rows), or empty; ``gold`` the topic of each gold pair (rows).
+    ``later_pairs``: when those of the pairs came that were added to a running study.
     """
 
     id: int
@@ -64,6 +67,7 @@ class CachedTask:
     systems: dict[int, str]
     pairs: Mapping[int, tuple[int, int]]
     gold: Mapping[int, int] = field(default_factory=dict)
+    later_pairs: Mapping[int, datetime] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> TaskKind:
@@ -83,6 +87,25 @@ class CachedTask:
         """Number of queries, events or units that a worker is asked to do."""
         units = sum(len(topic.units) for topic in self.topics) if self.kind.has_units else len(self.topics)
         return min(self.kind.wanted(self.entry), units)
+
+    def wanted_of(self, consented_at: datetime | None) -> int:
+        """Return that number for a worker by the time of the consent.
+
+        What was added to the study after it asks nothing more of the worker.
+        """
+        if consented_at is None or not self._growth or consented_at >= self._growth[-1][0]:
+            return self.wanted
+        units = sum(number for at, number in self._growth if at <= consented_at)
+        return min(self.kind.wanted(self.entry), units)
+
+    @cached_property
+    def _growth(self) -> tuple[tuple[datetime, int], ...]:
+        """Numbers of topics or units by the time at which they came, () where all were there from the beginning."""
+        added: Counter[datetime] = Counter()
+        for topic in self.topics:
+            for unit in topic.units if self.kind.has_units else (0,):
+                added[self.later_pairs.get(unit) or topic.added_at or EPOCH] += 1
+        return tuple(sorted(added.items())) if set(added) - {EPOCH} else ()
 
     @cached_property
     def opens_study(self) -> bool:
@@ -261,11 +284,13 @@ def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> C
                 detail=topic.detail or {},
                 units=tuple(units[topic.id]),
                 is_closed=topic.closed_at is not None,
+                added_at=topic.added_at,
             )
             for topic in task.topics
         ),
         pairs={pair.id: (pair.system_a_id, pair.system_b_id) for pair in pairs},
         gold={pair: topic for pair, topic in session.execute(gold)},  # noqa: C416 - rows are not tuples to mypy
+        later_pairs={pair.id: pair.added_at for pair in pairs if pair.added_at is not None},
     )
 
 
@@ -287,6 +312,7 @@ class WorkerRow:
     stopped_at: datetime | None
     stopped_as: str | None
     returned_at: datetime | None
+    at_end_at: datetime | None
 
 
 @dataclass(slots=True)

@@ -24,6 +24,40 @@ class ConsentText(Base):
     loaded_at: Mapped[datetime]
 
 
+class StudyLoad(Base):
+    """Load of a changed study file while the study ran.
+
+    ``changes`` lists [verdict, line] of each change.
+    """
+
+    __tablename__ = "study_load"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
+    version: Mapped[int]
+    sha256: Mapped[str]
+    at: Mapped[datetime]
+    changes: Mapped[list[Any]]
+
+
+class PastText(Base):
+    """Text that was shown until it was mended.
+
+    ``content``: the JSON of a `Side` of a system; of the topic itself (``system_id`` None) {"text", "detail", "intents": {intent: text}}.
+    ``upto_version``: the last version of the study that showed it. ``sha256`` and ``new_sha256``: of what was seen before and after.
+    """
+
+    __tablename__ = "past_text"
+    __table_args__ = (UniqueConstraint("topic_id", "system_id", "upto_version"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    system_id: Mapped[int | None] = mapped_column(ForeignKey("system.id"))
+    upto_version: Mapped[int]
+    mended_at: Mapped[datetime]
+    sha256: Mapped[str]
+    new_sha256: Mapped[str]
+    content: Mapped[dict[str, Any]]
+
+
 class Introduction(Base):
     """Form of the page before a task.
 

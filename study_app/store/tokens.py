@@ -58,6 +58,8 @@ class PageToken:
         The showing of a pair page.
     served_at : datetime
         By the server's clock.
+    version : int
+        Of the study whose texts it shows; 0 where an earlier prefcal served it.
     """
 
     worker: int
@@ -65,6 +67,7 @@ class PageToken:
     step: str
     showing: int | None
     served_at: datetime
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +145,14 @@ class Signer:
         served_ms = (page.served_at - EPOCH) // MILLISECOND
         token = _text(
             self._pages.dumps(
-                {"w": page.worker, "k": page.key, "s": page.step, "h": page.showing, "t": served_ms}
+                {
+                    "w": page.worker,
+                    "k": page.key,
+                    "s": page.step,
+                    "h": page.showing,
+                    "t": served_ms,
+                    "v": page.version,
+                }
             )
         )
         with self._lock:
@@ -166,6 +176,7 @@ class Signer:
             step=claims["s"],
             showing=claims["h"],
             served_at=EPOCH + claims["t"] * MILLISECOND,
+            version=claims.get("v", 0),
         )
 
     def watcher_token(self, watcher: ConsoleWatcher) -> str:

@@ -27,6 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from study_app.study.demographics import demographics_paragraph
 from study_app.study.platforms import PLATFORMS
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -34,6 +35,7 @@ Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{2,64}$")]
 Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?$")]
+ColumnName = Annotated[str, StringConstraints(pattern=r"^[^\s;\p{C}]([^;\p{C}]{0,98}[^\s;\p{C}])?$")]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -482,6 +484,7 @@ class StudyEntry(StudyFileModel):
     ids: Annotated[Any, PlainValidator(_ids)] = None
     signing_keys: Annotated[Any, PlainValidator(_keys)] = None
     pseudonyms: Annotated[Any, PlainValidator(_pseudonyms)] = None
+    demographics: Annotated[tuple[ColumnName, ...], Field(max_length=50, strict=False)] = ()
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",
         "workersandbox.mturk.com",
@@ -499,6 +502,13 @@ class StudyEntry(StudyFileModel):
     platform_fee: Share = 0
     lease_minutes: Annotated[int, Field(ge=1, le=1440)] = 45
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
+
+    @property
+    def whole_consent(self) -> str:
+        """The text that workers agree to: ``consent``, and which of ``demographics`` are kept."""
+        if not self.demographics:
+            return self.consent
+        return f"{self.consent}\n\n{demographics_paragraph(self.demographics, self.tasks[0].language)}"
 
     @property
     def lease(self) -> timedelta:

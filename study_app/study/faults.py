@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from metrics.errors import FaultLog, closest_name, join_names
+from study_app.study.demographics import identifying
 from study_app.study.entries import (
     ALL,
     AssignedPairTask,
@@ -35,6 +36,7 @@ CURES = {
     "id_parameter": NAME_CURE,
     "extra_parameters": "write a list of at most 20 names of parameters",
     "signing_keys": "name the file of the platform's public keys",
+    "demographics": "write a list of at most 50 names of columns of the platform's export, such as [Age, Sex], without semicolons",
     "pseudonyms": "write shared KEYFILE, the name of a file that prefcal study shared-key made, or leave it out",
     "submit_hosts": "write a list of hosts, such as www.mturk.com",
     "completion_code": CODE_CURE,
@@ -255,6 +257,12 @@ def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Contradiction]:
 
 
 def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
+    for name in identifying(entry.demographics):
+        yield (
+            ("demographics",),
+            f"demographics: column {name!r} identifies people",
+            "leave it out: no table ever has such a column",
+        )
     form = PLATFORMS[entry.platform].return_form
     if form is not None and entry.return_url is None:
         yield (

@@ -105,14 +105,67 @@ def read_platform_list(
     InputError
         If the file cannot be read, a column is missing, or a line has no id.
     """
+    return parse_platform_list(_content(path), path, platform, named=named, states=states)
+
+
+def _content(path: str | Path) -> bytes:
     try:
         check_bytes(path, Path(path).stat().st_size, most=SMALL_BYTES)
-        content = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
         raise input_fault(
             f"cannot be read ({error.strerror})", path=path, cure="name the platform's CSV"
         ) from error
-    return parse_platform_list(content, path, platform, named=named, states=states)
+
+
+def read_people_list(
+    path: str | Path, platform: Platform, *, named: Mapping[str, str], columns: Sequence[str]
+) -> dict[str, list[dict[str, str]]]:
+    """Read columns of a platform's list of people.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV in UTF-8 with a header.
+    platform : Platform
+        Platform; its parameter for the worker's id is a name of that column, too.
+    named : mapping of str to str
+        Column name that the user gives for ``id``.
+    columns : sequence of str
+        Names of the columns, compared without case, blanks and marks.
+
+    Returns
+    -------
+    dict of str to list of dict of str to str
+        Lines by the worker's id there, each with the value of each column.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or the column of ids or one of the columns is missing or there twice.
+    """
+    rows = _rows(_content(path), path)
+    header = rows[0][1] if rows else []
+    log = FaultLog(path)
+    at = _places(header, platform, named, log, kinds=("id",)).get("id", 0)
+    places = {}
+    for column in columns:
+        same = [place for place, name in enumerate(header) if name.strip() == column] or [
+            place for place, name in enumerate(header) if _plain(column) and _plain(name) == _plain(column)
+        ]
+        if len(same) != 1:
+            problem = "missing column" if not same else "more than one column"
+            cure = f"name it in demographics as it stands there: {join_names(header, most=30)}"
+            log.add(f"{problem} {column!r}", line=1, cure=cure)
+        places[column] = same[0] if same else 0
+    log.raise_if_any()
+    listed: dict[str, list[dict[str, str]]] = {}
+    for _, row in rows[1:]:
+        cells = {column: row[place].strip() if place < len(row) else "" for column, place in places.items()}
+        name = row[at].strip() if at < len(row) else ""
+        if name:
+            listed.setdefault(name, []).append(cells)
+    return listed
 
 
 def parse_platform_list(
@@ -170,12 +223,17 @@ def _delimiter(first: str) -> str:
 
 
 def _places(
-    header: Sequence[str], platform: Platform, named: Mapping[str, str], log: FaultLog
+    header: Sequence[str],
+    platform: Platform,
+    named: Mapping[str, str],
+    log: FaultLog,
+    kinds: Sequence[str] = tuple(COLUMNS),
 ) -> dict[str, int]:
     """Return the index of each column; submission and code may be missing."""
     plain = [_plain(name) for name in header]
     places = {}
-    for kind, names in COLUMNS.items():
+    for kind in kinds:
+        names = COLUMNS[kind]
         own = (_plain(platform.worker_parameter),) if kind == "id" else ()
         names_sought = (_plain(named[kind]),) if kind in named else (*own, *names)
         column = next((plain.index(name) for name in names_sought if name in plain), None)

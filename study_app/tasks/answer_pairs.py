@@ -128,6 +128,7 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(
         name="answer",
+        is_free_text=True,
         value=lambda side, _detail, _reveals: shown_answer(side),
         shows=lambda side, _detail: tuple(_sources_and_marks(side)),
     ),

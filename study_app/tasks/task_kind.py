@@ -57,6 +57,8 @@ class SideForm:
     text : callable
         From a side, the topic's detail, whether it is said which days were silent, and the catalogue's words in the task's language,
         to what the page shows as plain text, empty where the side shows nothing; see `study_app.tasks.side_text`.
+    is_free_text : bool
+        Its blocks follow from its words, so that a mended text may have others; else they are things of the collection.
     ranked : bool
         Its items are the entries of a ranked list, so that table stops has their ranks.
     """
@@ -65,6 +67,7 @@ class SideForm:
     value: Callable[[Side, Mapping[str, Any], bool], object] = lambda side, _detail, _reveals: side.blocks
     shows: Callable[[Side, Mapping[str, Any]], Collection[str]] = lambda _side, _detail: ()
     text: Callable[[Side, Mapping[str, Any], bool, Words], str] = side_text
+    is_free_text: bool = False
     ranked: bool = False
 
 

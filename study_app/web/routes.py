@@ -74,6 +74,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "audit.post_end": {"sign_in": NUMBER},
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
+    "people.post_find": {"platform_id": WORD},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
     "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},
@@ -124,6 +125,7 @@ MEANINGS = {
     "200": "A page, or what was asked for.",
     "303": "Another page is next.",
     "400": "Not complete, or no such host.",
+    "401": "Not signed by the workspace of the secret, or not just now.",
     "403": "Not from the page that the server gave, the wrong device, or a key that opens or allows nothing.",
     "404": "No such address, or one that this server did not give out.",
     "409": "All places are taken, or it is so already.",
@@ -148,7 +150,7 @@ _MEDIA = {
     "payments.payments_csv": "text/csv",
 }
 """Content type of responses that are not pages, by endpoint."""
-_JSON = {"beside.healthy", "beside.ready", "beside.take_events"}
+_JSON = {"beside.healthy", "beside.ready", "beside.take_events", "hooks.take_prolific_event"}
 _PLACE = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 
@@ -210,6 +212,8 @@ def _statuses(rule: Rule, method: str) -> list[str]:
         taken |= {"303", "403", "422"} if method == "POST" else {"303"}
     if rule.rule.startswith("/r/"):
         taken |= {"303", "403", "409", "422", "429"} if method == "POST" else {"303", "403", "422", "429"}
+    if rule.endpoint == "hooks.take_prolific_event":
+        taken |= {"401"}
     if rule.endpoint == "ends.post_withdraw":
         taken |= {"422"}
     return sorted({"200", "400", "404", "503"} | taken)
@@ -232,6 +236,13 @@ def _body(endpoint: str) -> dict[str, Any]:
         batch = {"type": "object", "properties": {"events": {"type": "array", "maxItems": MAX_EVENTS}}}
         batch["description"] = f"{(Batch.__doc__ or '').partition(chr(10))[0]} See events.schema.json."
         return {"application/json": {"schema": batch | {"required": ["page", "events"]}}}
+    if endpoint == "hooks.take_prolific_event":
+        words = {"event_type": WORD, "resource_id": WORD, "participant_id": WORD, "status": WORD}
+        return {
+            "application/json": {
+                "schema": {"type": "object", "properties": words, "required": ["event_type"]}
+            }
+        }
     fields = FORMS[endpoint]
     schema: dict[str, Any] = {"type": "object", "properties": {}, "patternProperties": {}}
     for name, values in fields.items():

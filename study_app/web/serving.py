@@ -13,7 +13,7 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from http import HTTPStatus
 from pathlib import Path
@@ -132,6 +132,7 @@ class Server:
     now: Now
     new_token: NewToken
     contact: str | None
+    hook_secret: str | None = field(default=None, repr=False)
 
 
 def server() -> Server:
@@ -233,6 +234,7 @@ def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
         now=now,
         new_token=new_token,
         contact=config.contact,
+        hook_secret=config.hook_secret or None,
     )
 
 

@@ -14,6 +14,7 @@ quantile is 2 to 4). Pauses of everybody alike need no name: the model's law has
 """
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,13 +73,18 @@ class OwnShare(NamedTuple):
     ratio: float
     error: Floats
 
+    @property
+    def p_value(self) -> float:
+        """Chance that people who are alike would gain as much."""
+        return float(chdtrc(DF, self.ratio))
+
 
 def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Compare people who pause, or skim, in a share of their own with people alike."""
     share_class = own_share(data)
     if share_class is None:
         return None
-    p_value = float(chdtrc(DF, share_class.ratio))
+    p_value = share_class.p_value
     mu, sigma = float(share_class.point[0]), math.exp(share_class.point[1])
     people, share = expit(share_class.point[5:7]).tolist()
     number, times = people * data.n_workers, math.exp(abs(share_class.point[7]))
@@ -112,13 +118,20 @@ def _laws(share_class: OwnShare, workers: int, explains: Explains) -> dict[str, 
     return other_laws(law, explains, estimates, error.intervals(LEVEL))
 
 
+def clear_share(data: TimedReads) -> OwnShare | None:
+    """Return the class if it explains more than chance would, else None."""
+    share_class = own_share(data)
+    return share_class if share_class is not None and share_class.p_value < REJECTED else None
+
+
+@lru_cache(maxsize=4)
 def own_share(data: TimedReads) -> OwnShare | None:
     """Fit the likelier class, of pauses or of skimmed reads, or return None.
 
     The result is None where readers alone have no maximum, hardly any reads are of the class, or it explains
     nothing.
     """
-    some = _thinned(data)
+    some = evenly_chosen(data)
     _, _, top = reading_sample(some)
     if top is None:
         return None
@@ -139,7 +152,7 @@ def own_share(data: TimedReads) -> OwnShare | None:
     return OwnShare(point, ratio, crowd.error(point))
 
 
-def _thinned(data: TimedReads) -> TimedReads:
+def evenly_chosen(data: TimedReads) -> TimedReads:
     """Return some workers and reads of each, evenly chosen, of very many."""
     every = -(-data.n_workers // MAX_WORKERS)
     begins = np.searchsorted(data.worker, np.arange(data.n_workers))

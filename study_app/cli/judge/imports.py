@@ -279,9 +279,9 @@ def _write(tables: Path, folder: Path, added: "Mapping[str, pd.DataFrame]") -> N
     import shutil
 
     from calibration.tables.files import record_people, tables_sha256, write_tables
+    from calibration.tables.fresh_folder import fresh_folder
     from calibration.tables.study_json import moved_study, renew_records
     from metrics.errors import input_fault
-    from study_app.export.folder import fresh_folder
 
     here, there = tables.resolve(), folder.resolve()
     if here == there or here in there.parents or there in here.parents:

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import input_fault
+from metrics.errors import input_fault, join_names, pluralise
 from study_app.cli.options import FiniteFloat
-from study_app.cli.output import database_option, database_session, open_named_database
+from study_app.cli.output import database_option, named_database
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.completion import complete_workers
+from study_app.services.researcher.find import look_up
 from study_app.services.researcher.retention import (
     count_retained,
     count_rows,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
+    from study_app.services.researcher.find import LookUp, WorkerMatch
     from study_app.store.models import LoadedStudy
 
 AFTER_SQLITE = "what was deleted still stands in backups made before; docs/security.md says what stays where"
@@ -60,12 +62,19 @@ AFTER_POSTGRESQL = (
     is_flag=True,
     help="Delete everything of people who came a day ago or earlier and never consented.",
 )
+@click.option(
+    "--platform-id",
+    "person",
+    metavar="ID",
+    help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
+)
 @click.option("--even-unpaid", is_flag=True, help="Include workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
 def retention(
     study: str | None,
     days: float | None,
+    person: str | None,
     database: str | None,
     *,
     all_identities: bool,
@@ -83,14 +92,16 @@ def retention(
     """
     if days is not None and all_identities:
         raise click.UsageError("name --identities or --all-identities, not both")
-    store = open_named_database(database)
-    try:
+    with named_database(database) as store:
+        found = None if person is None else search(store, person, study)
+        match = None if found is None else found.only()
         with transaction(store, write=is_real) as session:
-            chosen = chosen_study(session, study)
+            chosen = chosen_study(session, study if match is None else match.study)
             gone, nameless = _whose(
                 session,
                 chosen,
                 days,
+                match,
                 now=tokens.utc_now(),
                 all_identities=all_identities,
                 withdrawn=withdrawn,
@@ -104,7 +115,9 @@ def retention(
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
-                detail = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+                if match is not None:
+                    _withdraw_first(session, match)
+                detail = _of_how_many(len(gone), len(nameless), rows)
                 add_audit_entry(session, chosen.id, None, "delete", detail, now=tokens.utc_now())
                 if is_simulated(session, chosen.id):
                     record_simulated(session, chosen.id)
@@ -115,13 +128,14 @@ def retention(
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
-    finally:
-        store.engine.dispose()
+    if found is not None and match is not None:
+        click.echo(f"{name}: worker {match.pseudonym}")
+        _note_elsewhere(found)
     click.echo(
         _in_words(
             rows,
             is_real=is_real,
-            is_asked=bool(all_identities or withdrawn or unconsented or days is not None),
+            is_asked=bool(all_identities or withdrawn or unconsented or match or days is not None),
         )
     )
     click.echo(
@@ -138,6 +152,7 @@ def _whose(
     session: "Session",
     study: "LoadedStudy",
     days: float | None,
+    match: "WorkerMatch | None",
     *,
     now: "datetime",
     all_identities: bool,
@@ -145,12 +160,44 @@ def _whose(
     unconsented: bool,
 ) -> "tuple[Sequence[int], list[int]]":
     """Return the workers to delete, and those who lose only their platform id."""
-    gone = [*session.scalars(withdrawn_workers(study.id))] if withdrawn else []
+    gone = [] if match is None else [match.worker_id]
+    gone += session.scalars(withdrawn_workers(study.id)) if withdrawn else []
     gone += session.scalars(unconsented_workers(study.id, now=now)) if unconsented else []
+    gone = [*dict.fromkeys(gone)]
     if not all_identities and days is None:
         return gone, []
     old = session.scalars(identified_before(study.id, days=days, now=now)).all()
     return gone, [worker for worker in old if worker not in set(gone)]
+
+
+def search(store: "Database", name: str, study: str | None) -> "LookUp":
+    """Find a person by platform id; the audit has the search before anything else is done."""
+    with transaction(store, write=True) as session:
+        return look_up(session, name, study, now=tokens.utc_now())
+
+
+def _note_elsewhere(found: "LookUp") -> None:
+    if found.elsewhere:
+        click.echo(
+            f"note: this id stands in {join_names(found.elsewhere)} too, where nothing was changed", err=True
+        )
+
+
+def _withdraw_first(session: "Session", match: "WorkerMatch") -> None:
+    """Withdraw somebody whose data are to be deleted, who then counts as withdrawn and not as lost."""
+    done = ends.withdraw(session, match.withdrawal_code, now=tokens.utc_now())
+    if done is not None and not done.again:
+        add_audit_entry(session, match.study_id, None, "withdraw", match.pseudonym, now=tokens.utc_now())
+
+
+def _of_how_many(gone: int, nameless: int, rows: dict[str, int]) -> str:
+    """Say of how many people what is deleted, for the audit."""
+    parts = [
+        f"every answer, event and id of {pluralise(gone, 'person', 'people')}" if gone else "",
+        f"the platform ids of {pluralise(nameless, 'person', 'people')}" if nameless else "",
+    ]
+    listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+    return f"{' and '.join(filter(None, parts)) or 'nobody'} ({listed})"
 
 
 def _check_paid(owed: int, *, is_real: bool) -> None:
@@ -169,7 +216,9 @@ def _check_paid(owed: int, *, is_real: bool) -> None:
 
 def _in_words(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
     if not is_asked:
-        return "nothing was asked for: name --identities DAYS, --all-identities or --withdrawn"
+        return (
+            "nothing was asked for: name --identities DAYS, --all-identities, --withdrawn or --platform-id ID"
+        )
     listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
     return f"deleted: {listed}" if is_real else f"would delete: {listed}; add --delete to do it"
 
@@ -191,20 +240,36 @@ def _empty_journal(store: "Database") -> None:
 
 
 @click.command()
-@click.argument("code", metavar="CODE")
+@click.argument("code", metavar="[CODE]", required=False)
+@click.option(
+    "--platform-id", "name", metavar="ID", help="Withdraw the worker whose id at the platform is ID."
+)
+@click.option("--study", metavar="STUDY", help="The study to withdraw this id from, where several have it.")
 @database_option
-def withdraw(code: str, database: str | None) -> None:
-    """Withdraw the worker who holds CODE from all later exports, fits and counts."""
-    with database_session(database, write=True) as session:
-        done = ends.withdraw(session, code, now=tokens.utc_now())
-        if done is not None:
-            study = chosen_study(session, done.study).id
-            has_key = pseudonym_key(session, study) is not None
-            if not done.again:
-                add_audit_entry(session, study, None, "withdraw", done.pseudonym, now=tokens.utc_now())
+def withdraw(code: str | None, name: str | None, study: str | None, database: str | None) -> None:
+    """Withdraw the worker who holds CODE from all later exports, fits and counts.
+
+    Who wrote to you without the code is known by the id at the platform: --platform-id. The search stands in the audit, without the id.
+    """
+    if (code is None) == (name is None) or (name is None and study is not None):
+        raise click.UsageError(
+            "name CODE, or --platform-id ID and, where several studies have it, --study STUDY"
+        )
+    with named_database(database) as store:
+        found = None if name is None else search(store, name, study)
+        held = code if found is None else found.only().withdrawal_code
+        with transaction(store, write=True) as session:
+            done = ends.withdraw(session, str(held), now=tokens.utc_now())
+            if done is not None:
+                row = chosen_study(session, done.study).id
+                has_key = pseudonym_key(session, row) is not None
+                if not done.again:
+                    add_audit_entry(session, row, None, "withdraw", done.pseudonym, now=tokens.utc_now())
     if done is None:
         raise input_fault(f"no worker has the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"
     click.echo(f"{done.study}: worker {done.pseudonym} {was}")
+    if found is not None:
+        _note_elsewhere(found)
     if has_key:
         click.echo(f"note: {LINKS_STILL}; withdraw the worker there too if that is meant", err=True)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from study_app.store.models import LoadedStudy
 
-SUBMISSION_COLUMNS = ("platform_id", "submission", "status", "ended", "finding")
+SUBMISSION_COLUMNS = ("platform_id", "submission", "status", "ended", "finding", "worker")
 QUIET = {"paid", "marked_paid", "open"}
 """Findings with which nothing is to be done."""
 
@@ -85,7 +85,8 @@ def reconcile(
     """Read the platform's own list of submissions and say whom to pay and whom to ask.
 
     Workers are found by their platform id, never by their code: a missing or wrong code is no reason to reject a worker
-    whose data are complete. What the list says of each is stored, for `prefcal status`; read a newer one at any time.
+    whose data are complete. What the list says of each is stored, for `prefcal status`; read a newer one at any time. Column worker
+    has the pseudonym of the exported tables: whoever has FILE and the tables knows whose answers are whose, so keep them apart.
     """
     states = _states(paid=paid, confirmed=confirmed, open=open_)
     named = {key.removesuffix("_column"): name for key, name in columns.items() if name is not None}
@@ -157,6 +158,7 @@ def submission_cells(submission: "ReconciledSubmission") -> tuple[str, ...]:
         escape_spreadsheet_cell(submission.status),
         submission.ended,
         submission.finding,
+        submission.pseudonym,
     )
 
 

@@ -94,6 +94,10 @@ class AgreeOptions:
     by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("agreements, and their differences,")
+    ordinal: bool = option(
+        is_flag=True,
+        help="Compare measures by graded answers (column strength), too, in a cumulative-link model: rows by grades of comparisons.csv.",
+    )
     seed: int = seed_option()
 
 
@@ -145,6 +149,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         named_comparisons=_wanted(choices),
         measures=choices.measures,
         assist=choices.assist,
+        ordinal=choices.ordinal,
         seed=choices.seed,
         **counted,
     )
@@ -248,7 +253,7 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
         scores_place=choices.scores or "scores",
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=choices.by,
-        looks=study.looks if study else None,
+        history=study.history if study else (),
     )
     return evidence, {
         "tables": relative_path(tables, folder),

@@ -35,6 +35,7 @@ Measures fitted in sample are in agreement.csv only.
 OTHER_WAYS = {
     ComparisonBasis.WEIGHTED: "By shares of votes",
     ComparisonBasis.VOTES: "by a model of the votes, in log odds",
+    ComparisonBasis.GRADES: "by a model of graded answers, in log odds",
 }
 
 
@@ -317,7 +318,7 @@ def _in_way(row: Any) -> str:
     """Return a comparison by votes with its p."""
     if is_uninformative(row):
         return "cannot be told"
-    if row["by"] == ComparisonBasis.VOTES:
+    if row["by"] in {ComparisonBasis.VOTES, ComparisonBasis.GRADES}:
         ends = "" if math.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})"
         amount = NONE if math.isnan(row["difference"]) else f"{row['difference']:+.2f}{ends}"
     else:

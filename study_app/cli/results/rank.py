@@ -46,6 +46,10 @@ class RankOptions:
         metavar="NAME",
         help="Rank by the verdicts of this judge, a language model or a rule in TABLES, in place of people's answers. Is printed only.",
     )
+    ordinal: bool = option(
+        is_flag=True,
+        help="Take worths and ranks from the strength of graded answers (column strength), by a cumulative-link model.",
+    )
     level: float = option(
         type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),
         default=0.95,
@@ -96,8 +100,12 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     from study_app.cli.tables.folder import read_with_verdicts
 
     folder = out.folder
-    if choices.raters is not None and {folder, choices.within, choices.assist} != {None}:
-        raise click.UsageError("--raters prints a table, and cannot be used with -o, --within or --assist")
+    if choices.raters is not None and ({folder, choices.within, choices.assist} != {None} or choices.ordinal):
+        raise click.UsageError(
+            "--raters prints a table, and cannot be used with -o, --within, --assist or --ordinal"
+        )
+    if choices.ordinal and choices.within is not None:
+        raise click.UsageError("--ordinal ranks over topics, and cannot be used with --within")
     if folder is not None:
         check_folder(folder, tables)
     people, verdicts = read_with_verdicts(tables, for_votes=True, by=choices.by)
@@ -117,6 +125,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         study=read_study(tables),
         same_answers=choices.same_answers,  # type: ignore[arg-type]
         assist=None if choices.assist is None else verdicts_by(choices.assist, verdicts),
+        ordinal=choices.ordinal,
         place=f"{tables}/preferences.csv",
     )
     ranking = replace(ranking, by=choices.by)
@@ -155,7 +164,7 @@ def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
 
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     """Yield the answer and a table for every task, then how to read them."""
-    from calibration.rank.folder import ASSISTED
+    from calibration.rank.folder import ASSISTED, GRADED
     from study_app.cli.results.assisted_text import assisted_lines
 
     share = f"{100 * ranking.level:.4g} %"
@@ -174,10 +183,12 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
         answer = (
             f"{best.sentence(ranking.level)}."
             if best
-            else _answer(rows, ranking.too_few.get(str(task)), share)
+            else _answer(rows, ranking.too_few.get(str(task)), share, ordinal=ranking.ordinal)
         )
         yield f"{wrapped(answer)}\n"
-        yield table_text(["rank", "system", "win rate", share], [_cells(row) for _, row in rows.iterrows()])
+        columns = ["worth", share, "win rate"] if ranking.ordinal else ["win rate", share]
+        cells = [_cells(row, ordinal=ranking.ordinal) for _, row in rows.iterrows()]
+        yield table_text(["rank", "system", *columns], cells)
     rows = ranking.ranking
     judged = f"{ranking.duels['judgments'].sum():,} judgments"
     if len(ranking.too_few) < len(tasks):
@@ -186,6 +197,8 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
         )
     else:
         yield f"{judged}; no intervals, and all ranks are open."
+    if ranking.ordinal:
+        yield wrapped(f"{GRADED} Win rates and duels count the choice alone.")
     if ranking.whose is not None:
         return
     where = f"in {folder}" if folder else "with -o DIR"
@@ -229,7 +242,7 @@ def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
     )
 
 
-def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
+def _answer(rows: "pd.DataFrame", too_few: str | None, level: str, *, ordinal: bool) -> str:
     """Return the preferred system, or why it is unknown."""
     from metrics.errors import join_names
     from study_app.cli.results.agree_table import percent, percent_range
@@ -237,24 +250,41 @@ def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}."
     best, first = rows.iloc[0], rows.loc[rows["rank_low"] == 1, "system"].tolist()
-    rate = f"{percent(best['win_rate'], 0)} of its comparisons ({percent_range(best['win_low'], best['win_high'], 0)})"
+    if ordinal:
+        lead = f"{best['system']} has the highest worth by graded answers, {_worth(best)}"
+    else:
+        rate = f"{percent(best['win_rate'], 0)} of its comparisons"
+        lead = f"{best['system']} wins {rate} ({percent_range(best['win_low'], best['win_high'], 0)})"
     if len(first) == 1:
-        return f"{best['system']} wins {rate}; it is first ({level} confidence)."
+        return f"{lead}; it is first ({level} confidence)."
     if len(first) == len(rows):
         return f"These judgments do not tell which is first: any of {len(rows)} systems may be ({level} confidence)."
-    return f"{best['system']} wins {rate}; the first is one of {join_names(first)} ({level} confidence)."
+    return f"{lead}; the first is one of {join_names(first)} ({level} confidence)."
 
 
-def _cells(row: "pd.Series[Any]") -> list[str]:
+def _worth(row: "pd.Series[Any]") -> str:
+    """Format a worth with its interval."""
+    return f"{row['worth']:+.2f} ({_worth_range(row)})"
+
+
+def _worth_range(row: "pd.Series[Any]") -> str:
+    from study_app.cli.results.agree_table import NO_INTERVAL
+
+    low, high = row["worth_low"], row["worth_high"]
+    return NO_INTERVAL if low != low else f"{low:+.2f} to {high:+.2f}"  # noqa: PLR0124 - NaN
+
+
+def _cells(row: "pd.Series[Any]", *, ordinal: bool) -> list[str]:
     from calibration.rank.folder import ranks_in_words
     from study_app.cli.results.agree_table import percent, percent_range
 
-    return [
-        ranks_in_words(row["rank_low"], row["rank_high"]),
-        row["system"],
-        percent(row["win_rate"], 0),
-        percent_range(row["win_low"], row["win_high"], 0),
-    ]
+    rate = percent(row["win_rate"], 0)
+    own = (
+        [f"{row['worth']:+.2f}", _worth_range(row), rate]
+        if ordinal
+        else [rate, percent_range(row["win_low"], row["win_high"], 0)]
+    )
+    return [ranks_in_words(row["rank_low"], row["rank_high"]), row["system"], *own]
 
 
 def _write_figures(ranking: "Ranking", folder: str) -> None:

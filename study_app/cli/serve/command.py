@@ -165,11 +165,13 @@ def serve(
     Load a study first: prefcal study load FILE. It prints two addresses of each study: one for workers, and one of
     its console. Each request is logged on stderr as one line of JSON, without answers or platform ids.
 
+    Where PREFCAL_PROLIFIC_HOOK_SECRET holds the secret of a webhook of Prolific, /hooks/prolific takes what Prolific tells.
+
     A SQLite file can have one server at a time. For workers on the internet put a proxy with HTTPS before it; docs/deploy.md leads
     there.
     """
     from study_app.cli.serve.http_server import raise_file_limit
-    from study_app.config import Config, database_url
+    from study_app.config import HOOK_SECRET_VARIABLE, Config, database_url
     from study_app.store.database import shown_address
     from study_app.store.writer_lock import serving_lock
     from study_app.web.app import create_app
@@ -181,7 +183,14 @@ def serve(
     url = database_url(database)
     process_count = processes or usual_processes()
     with serving_lock(url):
-        app = create_app(Config(database=url, hosts=hosts, contact=contact))
+        app = create_app(
+            Config(
+                database=url,
+                hosts=hosts,
+                contact=contact,
+                hook_secret=os.environ.get(HOOK_SECRET_VARIABLE),
+            )
+        )
         sys.stderr.write(f"database: {shown_address(url)}\n")
         logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says them

@@ -13,6 +13,7 @@ from study_app.cli.output import database_option, database_session, open_named_d
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
     from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
+    from study_app.services.researcher.differences import Change
     from study_app.tasks.content import TaskContent
     from study_app.tasks.workload import Capacity, SecondsRange
 
@@ -67,16 +68,25 @@ def shared_key(file: str) -> None:
 
 @click.command(name="load")
 @click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "--accept-text",
+    "accept_texts",
+    metavar="TASK/TOPIC",
+    multiple=True,
+    help="Show the changed texts of this topic from now on; both versions stay on record. May be given several times.",
+)
 @database_option
-def load(file: str, database: str | None) -> None:
+def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None:
     """Check the study file FILE and all it names, and load it into the database.
 
-    Loading the same file again changes nothing. For a changed file it prints what changes; changes that would corrupt
-    answers already given are refused.
+    Loading the same file again changes nothing. Of a changed file it prints what changes, and what that does once people
+    have begun: allowed (it touches no answer), extends (new topics, systems or pairs, more answers, a longer budget), text (a changed
+    text, shown once it is named with --accept-text), refused (it would corrupt answers already given). Where anything is refused nothing
+    is changed.
     """
     from study_app.estimate.content import read_ready_study
     from study_app.services.researcher.audit import add_audit_entry
-    from study_app.services.researcher.load import load_study
+    from study_app.services.researcher.load import LoadRefusedError, load_study
     from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
     from study_app.store.simulated_workers import simulated_studies
@@ -85,7 +95,12 @@ def load(file: str, database: str | None) -> None:
     content = read_ready_study(file)
     with transaction(open_named_database(database, create=True), write=True) as session:
         create_keys(session, new_token=secret_token)
-        report = load_study(session, content, now=utc_now())
+        try:
+            report = load_study(session, content, now=utc_now(), accept_texts=accept_texts)
+        except LoadRefusedError as refused:
+            for line in verdict_lines(refused.changes):
+                click.echo(line)
+            raise
         if report.outcome != "unchanged":
             study = chosen_study(session, report.study).id
             detail = "; ".join(
@@ -93,8 +108,8 @@ def load(file: str, database: str | None) -> None:
             )
             add_audit_entry(session, study, None, "load", detail, now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
-    for change in report.changes:
-        click.echo(f"  {change}")
+    for line in verdict_lines(report.differences) or [f"  {change}" for change in report.changes]:
+        click.echo(line)
     for line in print_unshown(content):
         click.echo(line)
     outcome = {
@@ -105,6 +120,11 @@ def load(file: str, database: str | None) -> None:
     click.echo(outcome[report.outcome])
     for line in simulated_lines(simulated):
         click.echo(line, err=True)
+
+
+def verdict_lines(changes: "Sequence[Change]") -> list[str]:
+    """Return a line for each change of a running study, with what it does."""
+    return [f"  {change.verdict:<8} {change}" for change in changes]
 
 
 @click.command(name="preview")

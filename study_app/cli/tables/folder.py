@@ -428,6 +428,7 @@ def read_with_verdicts(
     from calibration.judges.verdicts import split_verdicts
     from calibration.tables.criteria import by_criterion
     from calibration.tables.files import read_tables
+    from calibration.tables.people import judge_names
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
     from calibration.tables.suspicions import suspicions_in_short
@@ -437,9 +438,14 @@ def read_with_verdicts(
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if by is not None:
-        tables = by_criterion(tables, by, place=str(folder))
+        tables = by_criterion(tables, by, place=str(Path(folder) / "criteria.csv"))
     people, verdicts = split_verdicts(tables)
+    if by is not None and verdicts.empty and judge_names(tables):
+        click.echo(
+            f"no judge that is no person answered about {by}, so none is held against people", err=True
+        )
     found = dict(people)
     if for_votes and "preferences" in found:
-        found["preferences"] = found["preferences"][list(VOTED)]
+        graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
+        found["preferences"] = found["preferences"][[*VOTED, *graded]]
     return found, verdicts

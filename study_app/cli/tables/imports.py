@@ -161,9 +161,9 @@ def tell(file: Path, notes: Sequence[str], warnings: Sequence[str]) -> None:
 
 
 def _answers() -> tuple[str, ...]:
-    from calibration.interchange.preferences import ANSWERS
+    from calibration.interchange.preferences import ANSWERS, GRADED_ANSWERS
 
-    return ANSWERS
+    return (*ANSWERS, *GRADED_ANSWERS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +192,11 @@ class PreferenceFile:
         metavar="SAID=CHOICE",
         callback=meanings_of(_answers),
         multiple=True,
-        help="Meaning of an answer: left, right, equally_good, equally_bad, or none for no answer. Give it once for each "
-        "answer. These words, the names of the two systems and an empty cell are understood without it.",
+        help="Meaning of an answer: left, right, equally_good, equally_bad, or none for no answer; of a graded answer with how much better "
+        "that side is, as left:2. Give it once for each answer. These words, the names of the two systems and an empty cell are understood without it.",
+    )
+    strength: str | None = column(
+        "how much better the chosen side is, 1 to 3, of graded answers; 0 for neither."
     )
     pair: str | None = column("an id of the system pair.")
     judgment: str | None = column("an id of the row.")
@@ -233,7 +236,18 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
     if visit_gap is not None and not said.worker:
         raise click.UsageError("--visit-gap needs --worker: visits are of people")
     _check_free(folder, task)
-    names = ("topic", "worker", "left", "right", "choice", "pair", "judgment", "shown_at", "decided_at")
+    names = (
+        "topic",
+        "worker",
+        "left",
+        "right",
+        "choice",
+        "strength",
+        "pair",
+        "judgment",
+        "shown_at",
+        "decided_at",
+    )
     named = PreferenceColumns(
         **{name: getattr(said, name) for name in names},
         decision_seconds=said.seconds,

@@ -79,12 +79,14 @@ def rows_with_intervals(
     ranks: Sequence[str] = (),
     ranks_label: str = "ranks left open",
     reference: float = np.nan,
+    of_worths: bool = False,
 ) -> Drawing:
-    """Draw a share and its interval in each row, the first on top.
+    """Draw a share, or a worth, and its interval in each row, the first on top.
 
     Rows of ceilings are shaded; ranks are on the right.
 
-    A row whose interval is unknown is dotted from edge to edge. The dashed line is one half, the other one a reference, if there is one.
+    A row whose interval is unknown is dotted from edge to edge. The dashed line is one half, of worths 0; the other one a reference, if there
+    is one.
     """
     drawing, axes = new_drawing(4.6, 0.75 + 0.23 * len(marks))
     axes.grid(visible=True, axis="x")
@@ -112,13 +114,14 @@ def rows_with_intervals(
                 markeredgewidth=1.6,
                 zorder=4,
             )
-    axes.axvline(0.5, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
+    axes.axvline(0.0 if of_worths else 0.5, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
     if not np.isnan(reference):
         axes.axvline(reference, color=report_style["ink"], linewidth=0.7, zorder=1)
     axes.set_yticks(range(len(marks)), [shortened(mark.label) for mark in marks])
     axes.set_ylim(len(marks) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    in_percent(axes.xaxis)
+    if not of_worths:
+        in_percent(axes.xaxis)
     axes.set_xlabel(label)
     if ranks:
         beside = axes.secondary_yaxis("right")

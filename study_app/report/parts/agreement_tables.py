@@ -184,7 +184,7 @@ def exclusion_table(result: TaskResult, key: str) -> ReportTable:
         note=(
             f"{pluralise(int(without['workers'].iloc[0]), 'worker')} without and"
             f" {int(everybody['workers'].iloc[0])} with the excluded ones. Excluding people for what they prefer would"
-            " raise the agreement by itself; the rule looks at search time and repeats only."
+            " raise the agreement by itself; the rule looks at search time, repeats and gold pairs only."
         ),
     )
 
@@ -208,8 +208,13 @@ def disagreement_table(result: TaskResult, key: str) -> ReportTable:
             f" A {LINE} ends a line. Where two texts begin alike for long, that is left out (…); disagreements.csv has them"
             " whole."
         )
+    has_reasons = "reasons" in shown and bool(shown["reasons"].notna().any())
+    if has_reasons:
+        columns.append(("Reasons", lambda text: text if isinstance(text, str) else DASH, "reasons"))
     caption = f"Pairs of task {result.task} on which {shown['measure'].iloc[0]} and the votes disagree most"
-    return to_table(f"{key}-disagreements", caption, shown, columns, note=note, cards=has_texts)
+    return to_table(
+        f"{key}-disagreements", caption, shown, columns, note=note, cards=has_texts or has_reasons
+    )
 
 
 def _topic(row: Mapping[str, Any]) -> str:

@@ -170,7 +170,7 @@ def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
     alone = int((rows["rank_low"] == rows["rank_high"]).sum())
     own = "has a rank of its own" if alone == 1 else "have a rank of their own"
     best_system = ranking.best_systems.get(str(task))
-    yield ANSWER, best_system.sentence(ranking.level) if best_system else preferred(rows, few)
+    yield ANSWER, best_system.sentence(ranking.level) if best_system else preferred(ranking, str(task), rows)
     intervals = "there are no intervals" if few else f"intervals are over {ranking.samples}"
     yield SURE, f"{judgments_in_words(rows, met)}; {intervals}"
     yield (
@@ -196,4 +196,4 @@ def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
         ),
     )
     for other, of_other in tasks[1:]:
-        yield f"Task {other}", preferred(of_other, ranking.too_few.get(str(other)))
+        yield f"Task {other}", preferred(ranking, str(other), of_other)

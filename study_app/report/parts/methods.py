@@ -7,7 +7,9 @@ from importlib.metadata import version
 import pandas as pd
 from pydantic import JsonValue
 
+from calibration.tables.criteria import criterion_names
 from calibration.tables.study_json import StudyRecord
+from metrics.errors import join_names
 from study_app.report.folder import MODEL, TABLES, ReportInputs
 from study_app.report.page import DASH, Section, pluralise, quantity, to_table
 from study_app.report.parts.agreement import detectable
@@ -55,6 +57,11 @@ LIMITS = (
     "The intervals speak of other queries like these, judged by as many other people like these.",
     "Agreement says how often a measure and the majority name the same system, not by how much they differ.",
 )
+GRADED = (
+    "Worths are by a cumulative-link model of the signed strength of each answer (McCullagh 1980), with cut points alike on both sides"
+    " (Agresti 1992) and an effect of the side; their intervals are over topics and people at once, and ranks are by worths."
+)
+GRADES = {"graded5": "five", "graded7": "seven"}
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
@@ -63,6 +70,8 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
     done = [*_people(material), *_tasks(material), *_exclusion(material)]
     first, *paragraphs = done or ["What the workers did is not on record here."]
     paragraphs += material.about
+    if material.ranking is not None and material.ranking.ordinal:
+        paragraphs.append(GRADED)
     if results:
         paragraphs += COMPUTED
     for result in results:
@@ -76,8 +85,9 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
     if not all(missing.values()):
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
-    views = material.study.looks if material.study else None
-    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [views])])
+    study = material.study
+    remarks = [study.how_joined, study.people_twice, *study.history] if study else []
+    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, remarks)])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
     return Section(key=key, title=first.removesuffix("."), short="Methods", paragraphs=tuple(paragraphs))
@@ -133,22 +143,34 @@ def _tasks(material: ReportInputs) -> Iterator[str]:
             amount=_amount,
         )
         sentences = [KINDS[task.kind].methods(finished)]
+        asked = _asked(material, name)
         criteria, repeats = numbers.get("criteria"), numbers.get("validation_pairs")
-        listed = criteria if isinstance(criteria, list) else []
-        if shown := [str(criterion) for criterion in listed if not isinstance(criterion, dict)]:
+        shown = [each for each in criteria if isinstance(each, str)] if isinstance(criteria, list) else []
+        if shown := [each for each in shown if each not in asked]:
             sentences.append(f"Above the two stood: {' '.join(shown)}")
-        if asked := [
-            f"{criterion['text']} ({criterion['name']})"
-            for criterion in listed
-            if isinstance(criterion, dict)
-        ]:
-            sentences.append(f"Asked with the same answers on the same page: {' '.join(asked)}.")
+        if grades := GRADES.get(str(numbers.get("choices"))):
+            sentences.append(
+                f"Answers had {grades} grades, from much better on one side to much better on the other."
+            )
+        if asked:
+            sentences.append(
+                f"Beside the overall choice people answered about {join_names(asked)}, on the same scale."
+            )
         if isinstance(repeats, int) and repeats >= 1:
             sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
             sentences.append(
                 f"{pluralise(repeats, 'pair')} {'was' if repeats == 1 else 'were'} shown again, {sides}."
             )
         yield f"Task {name}: {' '.join(sentences)}"
+
+
+def _asked(material: ReportInputs, task: str) -> list[str]:
+    """Return the criteria that people of a task were asked about."""
+    if not {"criteria", "preferences"} <= set(material.tables):
+        return []
+    judged, criteria = material.tables["preferences"], material.tables["criteria"]
+    of_task = criteria["judgment"].isin(judged.loc[judged["task"] == task, "judgment"])
+    return criterion_names({"criteria": criteria[of_task]})
 
 
 def _exclusion(material: ReportInputs) -> Iterator[str]:
@@ -159,6 +181,8 @@ def _exclusion(material: ReportInputs) -> Iterator[str]:
             rules.append(f"a mean search under {_amount(seconds, 'second')}")
         if (share := task.protocol.get("min_consistency")) is not None:
             rules.append(f"less than {_shown(share)} of at least 3 repeats answered alike")
+        if len(material.gold) and (share := task.protocol.get("min_gold")) is not None:
+            rules.append(f"less than {_shown(share)} of at least 3 gold pairs answered right")
     if rules:
         yield f"Left out by rule, at analysis and never deleted: workers with {' or '.join(dict.fromkeys(rules))}."
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
+from calibration.rank.folder import GRADED, Ranking, best_in_words, ranks_in_words
 from metrics.errors import join_names
 from study_app.report.drawing.figures import CurveMark, rows_with_intervals
 from study_app.report.page import (
@@ -48,7 +48,7 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
             short="Systems" if len(tasks) == 1 else f"Systems, {task}",
             paragraphs=tuple(_paragraphs(ranking, str(task), rows, met)),
             figures=(_figure(ranking, str(task), rows, key),),
-            tables=tuple(_tables(rows, met, _level(ranking), key)),
+            tables=tuple(_tables(ranking, rows, met, key)),
         )
 
 
@@ -123,18 +123,22 @@ def _best_of_topics(ranking: Ranking) -> Section:
 def _title(ranking: Ranking, task: str, rows: pd.DataFrame) -> str:
     """Return the answer about a task."""
     best = ranking.best_systems.get(task)
-    return best.sentence(ranking.level) if best else preferred(rows, ranking.too_few.get(task))
+    return best.sentence(ranking.level) if best else preferred(ranking, task, rows)
 
 
-def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
-    """Return the systems that may be the best, with the win rate of a sole one.
+def preferred(ranking: Ranking, task: str, rows: pd.DataFrame) -> str:
+    """Return the systems of a task that may be the best, with the win rate, or worth, of a sole one.
 
     With too few people or topics it returns that remark.
     """
+    too_few = ranking.too_few.get(task)
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}"
     first = rows[rows["rank_low"] == 1]
     best = rows.iloc[0]
+    if len(first) == 1 and ranking.ordinal:
+        worth = f"{decimal(best['worth'])} ({decimal_interval(best['worth_low'], best['worth_high'])})"
+        return f"{best['system']} is first: its worth by graded answers is {worth}"
     if len(first) == 1:
         rate = f"{percent(best['win_rate'])} ({percent_interval(best['win_low'], best['win_high'])})"
         return f"{best['system']} is first: its win rate is {rate}"
@@ -149,6 +153,8 @@ def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFra
         f"{judgments_in_words(rows, met)}. A win rate is the share of duels that a system wins, a tie as half a win;"
         " every topic and every opponent weighs the same."
     )
+    if ranking.ordinal:
+        counts += f" {GRADED}"
     if task in ranking.too_few:
         yield counts
     else:
@@ -176,32 +182,44 @@ def _level(ranking: Ranking) -> str:
 
 
 def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure:
+    of_worths = ranking.ordinal and bool(rows["worth"].notna().all())
+    value, low, high = (
+        ("worth", "worth_low", "worth_high") if of_worths else ("win_rate", "win_low", "win_high")
+    )
     marks = [
-        CurveMark(
-            label=row["system"], value=row["win_rate"], low=row["win_low"], high=row["win_high"], sign="o"
-        )
+        CurveMark(label=row["system"], value=row[value], low=row[low], high=row[high], sign="o")
         for row in rows.to_dict("records")
     ]
     ranks = list(map(ranks_in_words, rows["rank_low"], rows["rank_high"]))
+    what, number, interval = (
+        ("Worth", decimal, decimal_interval) if of_worths else ("Win rate", percent, percent_interval)
+    )
     caption = (
-        f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)}), rank {rank}"
+        f"{mark.label} {number(mark.value)} ({interval(mark.low, mark.high)}), rank {rank}"
         for mark, rank in zip(marks, ranks, strict=True)
     )
     return Figure(
         name=key,
         title=_title(ranking, task, rows),
         wide=True,
-        draw=partial(rows_with_intervals, marks=marks, label="win rate", ranks=ranks),
-        alt=f"Win rate of each system, and its ranks: {'; '.join(caption)}.",
+        draw=partial(
+            rows_with_intervals,
+            marks=marks,
+            label="worth (log odds)" if of_worths else "win rate",
+            ranks=ranks,
+            of_worths=of_worths,
+        ),
+        alt=f"{what} of each system, and its ranks: {'; '.join(caption)}.",
         caption=(
-            f"Win rate with its {_level(ranking)} interval over {ranking.samples}; on the right the ranks that are left"
-            " open. Dashed: one half, as often preferred as not."
-            + (f" {UNTOLD}" if rows["win_low"].isna().any() else "")
+            f"{what} with its {_level(ranking)} interval over {ranking.samples}; on the right the ranks that are left"
+            f" open. Dashed: {'the mean system' if of_worths else 'one half, as often preferred as not'}."
+            + (f" {UNTOLD}" if rows[low].isna().any() else "")
         ),
     )
 
 
-def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: str, key: str) -> Iterator[ReportTable]:
+def _tables(ranking: Ranking, rows: pd.DataFrame, met: pd.DataFrame, key: str) -> Iterator[ReportTable]:
+    level = _level(ranking)
     systems: tuple[Column, ...] = (
         ("system", str, "system"),
         ("rank", ranks_in_words, "rank_low", "rank_high"),
@@ -212,8 +230,9 @@ def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: str, key: str) -> Iter
         ("topics", str, "topics"),
         ("judgments", str, "judgments"),
     )
+    model = "a cumulative-link model of graded answers" if ranking.ordinal else "Davidson’s model with ties"
     note = (
-        "Worth: log odds of being preferred, by Davidson’s model with ties and an effect of the side, over all judgments;"
+        f"Worth: log odds of being preferred, by {model} and an effect of the side, over all judgments;"
         " all worths add up to 0."
     )
     yield to_table(key, "Systems, the best first", rows, systems, note=note, for_papers=True)

@@ -13,6 +13,7 @@ from calibration.raters.consistency import consistency_by_worker
 from calibration.raters.position_bias import left_share_by_worker
 from calibration.tables.preferences import exclusions
 from calibration.user_model.model import ParameterEntry
+from study_app.protocol.domain import is_right
 from study_app.report.drawing.figures import worker_scatter, worker_shares
 from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import ReportInputs
@@ -159,6 +160,7 @@ def workers_section(material: ReportInputs, key: str = "workers") -> Section:
         title, sentence = _exclusions(workers)
         paragraphs.append(sentence)
         figures += _search_figure(workers, _limits(material), f"{key}-search")
+    paragraphs += _gold(material.gold, workers)
     entries = material.quality
     if preferences is None:
         paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
@@ -227,6 +229,20 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
         + _flagged(workers)
     )
     return title, sentence
+
+
+def _gold(gold: pd.DataFrame, workers: pd.DataFrame | None) -> Iterator[str]:
+    """Yield how often gold pairs, whose answer is known, were answered right; nothing where there were none."""
+    if gold.empty:
+        return
+    right = sum(map(is_right, gold["gold"], gold["choice"]))
+    reasons = pd.Series(dtype="str") if workers is None else workers["reason"].dropna()
+    out = int(reasons.str.contains(r"\bgold\b").sum())
+    who = pluralise(gold["worker"].nunique(), "worker") if gold["worker"].notna().any() else "people"
+    yield (
+        f"Gold pairs, whose answer was known, were answered right in {percent(right / len(gold))} of"
+        f" {pluralise(len(gold), 'judgment')} of {who}; {out} {'was' if out == 1 else 'were'} left out for it. They count in no other number."
+    )
 
 
 def _flagged(workers: pd.DataFrame) -> str:

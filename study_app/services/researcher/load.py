@@ -1,17 +1,28 @@
-"""Loading of a study, and replacement of a loaded one without harm to answers."""
+"""Loading of a study, and of its changed file into a running one without harm to answers."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
-from sqlalchemy import delete, exists, or_, select
-from sqlalchemy.orm import Session, object_session
+from sqlalchemy import delete, exists, or_, select, update
+from sqlalchemy.orm import Session
 
 from metrics.errors import Fault, InputError
 from study_app.estimate.content import StudyContent
-from study_app.protocol.sides import Media
+from study_app.protocol.sides import Side
+from study_app.services.researcher.completion import unpressed_workers
+from study_app.services.researcher.differences import (
+    OF_IDENTITY,
+    Change,
+    accept_problems,
+    content_changes,
+    file_changes,
+    given_texts,
+    same_to_read,
+    stored_texts,
+)
 from study_app.store.media import shown_media
 from study_app.store.models import (
     Assignment,
@@ -28,192 +39,14 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.pseudonym_keys import keep_pseudonym_key
-from study_app.store.task_models import ConsentText, Introduction, StoredStream
-from study_app.study.entries import read_study_entry
-from study_app.study.file import StudyFile
-from study_app.tasks.content import TaskContent, TopicContent
-from study_app.tasks.kinds import KINDS, kind_of
-from study_app.tasks.task_kind import TaskKind
+from study_app.store.study_cache import StudyCache
+from study_app.store.task_models import ConsentText, Introduction, PastText, StoredStream, StudyLoad
+from study_app.tasks.content import SourceFile, TaskContent, TopicContent
+from study_app.tasks.kinds import kind_of
+from study_app.tasks.reading.couples import EQUAL
 
-Place: TypeAlias = tuple[str | int, ...]
-Leaf: TypeAlias = tuple[Place, Any]
-FREE_OF_STUDY = {
-    *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
-    *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
-    "signing_keys",
-    *("reward", "currency", "platform_fee"),
-}
-FREE_OF_TASK = {"min_consistency", "min_gold", "compare", "primary"}
-"""Keys of a task that may change at any time.
-
-A change touches no answer, or its rule is applied at analysis.
-"""
-
-OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
-"""Keys that identify workers; fixed once there is one."""
-
-EQUAL, SIDES = "equally_good", ("a", "b")
-"""Known answers of gold pairs, as `models.Pair` has them."""
-
-_OF_FILES = ("ids", "signing_keys", "pseudonyms")
-ABSENT = "nothing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """Difference of one value; ``old`` or ``new`` is `ABSENT` where it is missing.
-
-    ``kind`` is the name of the kind of task, or None where the change concerns none or a new one.
-    """
-
-    place: Place
-    old: Any
-    new: Any
-    kind: str | None = None
-
-    @property
-    def key(self) -> str:
-        """The place as people write it: ``tasks.2.systems.good`` (tasks from 1)."""
-        return ".".join(str(part + 1) if isinstance(part, int) else part for part in self.place)
-
-    def __str__(self) -> str:
-        """Format as ``title: Old -> New``, with long texts and hashes shortened."""
-        return f"{self.key}: {_short(self.old)} -> {_short(self.new)}"
-
-    @property
-    def harms_answers(self) -> bool:
-        """True if answers before and after could not be analysed together."""
-        match self.place:
-            case (str(key),):
-                return key not in FREE_OF_STUDY
-            case ("tasks", _, str(key)) if self.kind is not None:
-                return self._harms_in(KINDS[self.kind], key)
-            case ("tasks", _, "collection" | "systems", _, "path"):
-                return False
-        return True
-
-    def _harms_in(self, kind: TaskKind, key: str) -> bool:
-        """Return whether a changed key of a task harms answers.
-
-        A limit may be raised at any time.
-        """
-        if key == kind.limit_key:
-            return self.new is not None and (self.old is None or self.new < self.old)
-        return key not in FREE_OF_TASK | kind.free_keys
-
-
-def changes_of(study: LoadedStudy, content: StudyContent) -> list[Change]:
-    """Return the differences between a study file and the loaded study.
-
-    They include those of the files that it names.
-    """
-    old, new = dict(_loaded(study)), dict(_given(content))
-    places = [*new, *(key_path for key_path in old if key_path not in new)]
-    changes = [
-        Change(
-            place=key_path,
-            old=old.get(key_path, ABSENT),
-            new=new.get(key_path, ABSENT),
-            kind=new.get(key_path[:2]) if key_path[0] == "tasks" else None,
-        )
-        for key_path in places
-        if old.get(key_path, ABSENT) != new.get(key_path, ABSENT)
-    ]
-    absent = {change.place for change in changes if ABSENT in (change.old, change.new)}
-    return [change for change in changes if not absent & set(_around(change.place))]
-
-
-def refused_changes(
-    changes: Sequence[Change], file: StudyFile, *, has_workers: bool, has_answers: bool
-) -> list[Fault]:
-    """Return a fault for each change that must not happen any more."""
-    return [
-        Fault(
-            problem=f"{change} would corrupt answers already given",
-            cure="undo it, or load the file as another study (change study:)",
-            path=str(file.path),
-            line=file.line(*change.place),
-        )
-        for change in changes
-        if (has_answers and change.harms_answers) or (has_workers and change.place in OF_IDENTITY)
-    ]
-
-
-def _loaded(study: LoadedStudy) -> Iterator[Leaf]:
-    """Return the loaded values, with today's defaults for later keys."""
-    config = read_study_entry(study.config, KINDS).model_dump(mode="json")
-    yield from _study_leaves(config, study.folder)
-    for number, task in enumerate(study.tasks):
-        systems = {system.name: (system.path, system.sha256) for system in task.systems}
-        files = {kind: (file["path"], file["sha256"]) for kind, file in task.files.items()}
-        yield from _task_leaves(number, config["tasks"][number], files, systems)
-        session = object_session(study)
-        if session is not None:
-            stored = shown_media(session, task.id)
-            yield from _media_leaves(number, ((topic, system, media) for _, topic, system, media in stored))
-
-
-def _given(content: StudyContent) -> Iterator[Leaf]:
-    file = content.file
-    yield from _study_leaves(file.entry.model_dump(mode="json"), str(file.path.absolute().parent))
-    for number, task in enumerate(content.tasks):
-        files, systems = (
-            {name: (source.path, source.sha256) for name, source in sources.items()}
-            for sources in (task.files, task.systems)
-        )
-        yield from _task_leaves(number, task.entry.model_dump(mode="json"), files, systems)
-        shown = (
-            (topic, system, media) for (topic, system), side in task.sides.items() for media in side.media()
-        )
-        yield from _media_leaves(number, shown)
-
-
-def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
-    yield from (((key,), value) for key, value in config.items() if key not in {"tasks", *_OF_FILES})
-    yield from (((key,), _of_file(config.get(key))) for key in _OF_FILES)
-    yield ("folder",), folder
-
-
-def _of_file(value: Any) -> Any:
-    """Return a summary of a value from a file: its size, and a digest."""
-    if not isinstance(value, list | tuple):
-        return value
-    return f"{len(value)} in all, content {hashlib.sha256(''.join(value).encode()).hexdigest()[:8]}"
-
-
-def _task_leaves(
-    number: int,
-    config: Mapping[str, Any],
-    files: Mapping[str, tuple[str, str]],
-    systems: Mapping[str, tuple[str, str]],
-) -> Iterator[Leaf]:
-    yield ("tasks", number), config["kind"]
-    for key, value in config.items():
-        if key not in {"kind", "collection", "systems"}:
-            yield ("tasks", number, key), value
-    for part, sources in (("collection", files), ("systems", systems)):
-        for name, (path, sha256) in sources.items():
-            yield ("tasks", number, part, name), f"content {sha256[:8]}"
-            yield ("tasks", number, part, name, "path"), path
-
-
-def _media_leaves(number: int, shown: Iterable[tuple[str, str, Media]]) -> Iterator[Leaf]:
-    """Yield a digest of the pictures of each system, whose file has only names."""
-    pictures: dict[str, list[str]] = {}
-    for topic, system, media in shown:
-        pictures.setdefault(system, []).append(f"{topic} {media.sha256}")
-    for system, lines in pictures.items():
-        digest = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
-        yield ("tasks", number, "systems", system, "media"), f"content {digest[:8]}"
-
-
-def _around(key_path: Place) -> Iterator[Place]:
-    return (key_path[:end] for end in range(1, len(key_path)))
-
-
-def _short(value: Any) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 40 else f"{text[:39]}…"
+SIDES = ("a", "b")
+"""Known answers of gold pairs for a side, as `models.Pair` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,75 +60,186 @@ class LoadReport:
     outcome : str
         new, unchanged or changed.
     changes : tuple of str
-        One line for each thing that changed.
+        A line for each thing that changed.
+    differences : tuple of Change
+        The same, with what each does to a running study; empty where nobody has answered anything.
     """
 
     study: str
     outcome: str
     changes: tuple[str, ...] = ()
+    differences: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadPlan:
+    """What loading a study file again would do.
+
+    Attributes
+    ----------
+    changes : tuple of Change
+        What differs.
+    faults : tuple of Fault
+        What forbids it.
+    has_answers : bool
+        Somebody has begun a task, so that not everything may change.
+    """
+
+    changes: tuple[Change, ...]
+    faults: tuple[Fault, ...]
+    has_answers: bool
+
+
+class LoadRefusedError(InputError):
+    """Study file that must not be loaded over a running study; ``changes`` has all that differs."""
+
+    def __init__(self, faults: Sequence[Fault], changes: Sequence[Change]) -> None:
+        self.changes = tuple(changes)
+        super().__init__(faults)
 
 
 def load_study(
-    session: Session, content: StudyContent, *, now: datetime, keeps_media: bool = True
+    session: Session,
+    content: StudyContent,
+    *,
+    now: datetime,
+    accept_texts: Collection[str] = (),
+    keeps_media: bool = True,
 ) -> LoadReport:
     """Store a study; loading the same again changes nothing.
 
-    Before the first worker took a query, or tried a check, everything may change; later only what harms no answer.
-    ``keeps_media`` False: a new study is stored without the bytes of its pictures, for who has these elsewhere.
+    Before the first worker took a query, or tried a check, everything may change; later only what harms no answer, as
+    `study_app.services.researcher.differences` says. ``accept_texts``: names TASK/TOPIC of the topics whose changed texts are shown from
+    now on. ``keeps_media`` False: a new study is stored without the bytes of its pictures, for who has these elsewhere.
 
     Raises
     ------
-    InputError
-        With a line for each change that would corrupt answers; nothing is stored then.
+    LoadRefusedError
+        With a line for each change that would corrupt answers, and each accepted text that does not differ; nothing is stored then.
     """
     entry = content.file.entry
     study = session.scalars(
         select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
     ).one_or_none()
     if study is None:
+        if accept_texts:
+            raise LoadRefusedError([_nothing_to_accept(content)], ())
         study = LoadedStudy(name=entry.study)
         _fill(study, content, now=now)
         session.add(study)
         session.flush()
         keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-        _keep_consent_text(session, study, now=now)
+        _keep_consent_text(session, study, entry.whole_consent, now=now)
         _add_tasks(session, study, content)
         if keeps_media:
             _keep_media(session, content)
         return LoadReport(study=entry.study, outcome="new")
-    changes = changes_of(study, content)
-    if not changes and study.sha256 == content.file.sha256:
+    plan = plan_load(session, study, content, accept_texts=accept_texts)
+    if plan.faults:
+        raise LoadRefusedError(plan.faults, plan.changes)
+    if not plan.changes and study.sha256 == content.file.sha256:
         return LoadReport(study=entry.study, outcome="unchanged")
-    has_answers = _has_answers(session, study)
-    refused = refused_changes(
-        changes, content.file, has_workers=_has_workers(session, study), has_answers=has_answers
-    )
-    if refused:
-        raise InputError(refused)
+    if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
+        release_finished(session, study, now=now)
     _fill(study, content, now=now)
     keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-    _keep_consent_text(session, study, now=now)
-    if has_answers:
-        _update_tasks(study, content)
+    _keep_consent_text(session, study, entry.whole_consent, now=now)
+    if plan.has_answers:
+        _update_tasks(session, study, content, now=now)
     else:
         _delete_tasks(session, study)
         _add_tasks(session, study, content)
     _keep_media(session, content)
-    return LoadReport(study=entry.study, outcome="changed", changes=tuple(map(str, changes)))
+    lines = tuple(map(str, plan.changes))
+    if plan.has_answers:
+        changes = [[change.verdict, str(change)] for change in plan.changes]
+        session.add(
+            StudyLoad(study_id=study.id, version=study.version, sha256=study.sha256, at=now, changes=changes)
+        )
+    return LoadReport(
+        study=entry.study,
+        outcome="changed",
+        changes=lines,
+        differences=plan.changes if plan.has_answers else (),
+    )
+
+
+def plan_load(
+    session: Session, study: LoadedStudy, content: StudyContent, *, accept_texts: Collection[str] = ()
+) -> LoadPlan:
+    """Return what loading a study file again would change, and what forbids it; nothing is stored."""
+    has_answers = _has_answers(session, study)
+    changes = file_changes(session, study, content)
+    if has_answers:
+        changes += content_changes(session, study, content)
+    has_workers = _has_workers(session, study)
+    faults = [
+        _fault(content, change)
+        for change in changes
+        if (has_answers and change.verdict == "refused" and change.place not in OF_IDENTITY)
+        or (has_answers and change.text is not None and change.text.key not in accept_texts)
+        or (has_workers and change.place in OF_IDENTITY)
+    ]
+    if accept_texts and not has_answers:
+        faults.append(_nothing_to_accept(content))
+    elif accept_texts:
+        problems = accept_problems(accept_texts, changes, study)
+        cure = "name topics whose texts differ, as --accept-text TASK/TOPIC"
+        faults += [Fault(problem=problem, cure=cure, path=str(content.file.path)) for problem in problems]
+    return LoadPlan(changes=tuple(changes), faults=tuple(faults), has_answers=has_answers)
+
+
+def _fault(content: StudyContent, change: Change) -> Fault:
+    file = content.file
+    return Fault(
+        problem=f"{change}{change.why}",
+        cure=change.cure,
+        path=str(file.path),
+        line=file.line(*change.place),
+    )
+
+
+def _nothing_to_accept(content: StudyContent) -> Fault:
+    return Fault(
+        problem="nobody has answered anything yet, so that there is no text to accept",
+        cure="load the file without --accept-text",
+        path=str(content.file.path),
+    )
+
+
+def release_finished(session: Session, study: LoadedStudy, *, now: datetime) -> None:
+    """Give nothing more to workers who lack only the last button.
+
+    What is added to the study would lead them back from the last page.
+    """
+    workers = session.execute(
+        select(Worker.id, Worker.completed_at, Worker.stopped_at)
+        .where(
+            Worker.study_id == study.id,
+            Worker.consented_at.is_not(None),
+            Worker.completed_at.is_(None),
+            Worker.stopped_at.is_(None),
+            Worker.withdrawn_at.is_(None),
+        )
+        .order_by(Worker.id)
+    ).all()
+    finished = unpressed_workers(session, StudyCache(), workers, now=now)
+    for worker in sorted(finished):
+        session.execute(update(Worker).where(Worker.id == worker).values(at_end_at=now))
 
 
 def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
     file = content.file
     study.sha256 = file.sha256
     study.source = file.source
-    study.folder = str(file.path.absolute().parent)
+    study.folder, study.file_name = str(file.path.absolute().parent), file.path.name
     study.config = file.entry.model_dump(mode="json")
-    study.consent_sha256 = hashlib.sha256(file.entry.consent.encode()).hexdigest()
+    study.consent_sha256 = hashlib.sha256(file.entry.whole_consent.encode()).hexdigest()
     study.loaded_at = now
     study.version = (study.version or 0) + 1
 
 
-def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -> None:
+def _keep_consent_text(session: Session, study: LoadedStudy, consent: str, *, now: datetime) -> None:
     """Keep every consent text that the study ever had."""
     known = select(ConsentText.id).where(
         ConsentText.study_id == study.id, ConsentText.sha256 == study.consent_sha256
@@ -305,7 +249,7 @@ def _keep_consent_text(session: Session, study: LoadedStudy, *, now: datetime) -
             ConsentText(
                 study_id=study.id,
                 sha256=study.consent_sha256,
-                text=study.config["consent"],
+                text=consent,
                 loaded_at=now,
             )
         )
@@ -351,19 +295,114 @@ def _keep_media(session: Session, content: StudyContent) -> None:
         session.execute(delete(StoredMedia).where(StoredMedia.sha256.in_(lost)))
 
 
-def _update_tasks(study: LoadedStudy, content: StudyContent) -> None:
-    """Update what may change while answers exist: limits, and paths of files."""
+def _update_tasks(session: Session, study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
+    """Store new keys, paths, texts, systems, topics and pairs; what was there keeps its row."""
     for task, task_content in zip(study.tasks, content.tasks, strict=True):
         task.config = task_content.entry.model_dump(mode="json")
         task.files = {kind: asdict(file) for kind, file in task_content.files.items()}
-        for system in task.systems:
-            system.path = task_content.systems[system.name].path
+        session.execute(delete(TaskTable).where(TaskTable.task_id == task.id))
+        systems = {system.name: system for system in task.systems}
+        for name, file in task_content.systems.items():
+            if name in systems:
+                systems[name].path, systems[name].sha256 = file.path, file.sha256
+        fresh = {name: file for name, file in task_content.systems.items() if name not in systems}
+        rows = {name: system.id for name, system in systems.items()}
+        rows |= _add_systems(session, fresh, task.id, after=len(systems))
+        topics = {topic.name: topic for topic in task.topics}
+        for topic in task_content.topics:
+            if topic.id in topics:
+                _update_topic(
+                    session, topics[topic.id], topic, task_content, rows, upto=study.version - 1, now=now
+                )
+        _add_topics(session, task_content, task.id, rows, besides=topics, now=now)
+        session.expire(task, ["systems", "topics"])
+
+
+def _update_topic(
+    session: Session,
+    topic: Topic,
+    given: TopicContent,
+    task_content: TaskContent,
+    systems: Mapping[str, int],
+    *,
+    upto: int,
+    now: datetime,
+) -> None:
+    """Store new texts, sides, streams and pairs of a topic that was there; texts of before are kept."""
+    before, after = stored_texts(topic), given_texts(given)
+    if before.texts != after.texts:
+        content = {
+            "text": topic.text,
+            "detail": topic.detail,
+            "intents": {intent.name: intent.text for intent in topic.intents},
+        }
+        _keep_text(session, topic, None, before.sha256, after.sha256, content, upto=upto, now=now)
+        topic.text = given.text
+        for intent in topic.intents:
+            intent.text = given.intents[intent.name]
+    topic.detail = _detail(given, task_content)
+    stored = {
+        row.system_id: row
+        for row in session.scalars(select(StoredSummary).where(StoredSummary.topic_id == topic.id))
+    }
+    followed = set(session.scalars(select(StoredStream.system_id).where(StoredStream.topic_id == topic.id)))
+    for name, row in systems.items():
+        side, stream = task_content.sides.get((given.id, name)), task_content.streams.get((given.id, name))
+        if stream is not None and row not in followed:
+            session.add(StoredStream(topic_id=topic.id, system_id=row, content=stream.json()))
+        if side is None:
+            continue
+        old = stored.get(row)
+        if old is None:
+            session.add(StoredSummary(topic_id=topic.id, system_id=row, content=side.json()))
+            continue
+        before_side = Side.of(old.content)
+        if not same_to_read(topic.name, before_side, side):
+            digests = (before_side.digest(topic.name), side.digest(topic.name))
+            _keep_text(session, topic, row, *digests, old.content, upto=upto, now=now)
+        old.content = side.json()
+    couples = {
+        frozenset(couple)
+        for couple in session.execute(
+            select(Pair.system_a_id, Pair.system_b_id).where(Pair.topic_id == topic.id)
+        ).all()
+    }
+    session.add_all(
+        pair
+        for pair in _pairs_of(given, topic.id, task_content, systems, now=now)
+        if frozenset((pair.system_a_id, pair.system_b_id)) not in couples
+    )
+    session.flush()
+
+
+def _keep_text(
+    session: Session,
+    topic: Topic,
+    system: int | None,
+    sha256: str,
+    new_sha256: str,
+    content: dict[str, Any],
+    *,
+    upto: int,
+    now: datetime,
+) -> None:
+    session.add(
+        PastText(
+            topic_id=topic.id,
+            system_id=system,
+            upto_version=upto,
+            mended_at=now,
+            sha256=sha256,
+            new_sha256=new_sha256,
+            content=content,
+        )
+    )
 
 
 def _delete_tasks(session: Session, study: LoadedStudy) -> None:
     tasks = select(Task.id).where(Task.study_id == study.id)
     topics = select(Topic.id).where(Topic.task_id.in_(tasks))
-    for model in (StoredSummary, StoredStream, Pair, Intent):
+    for model in (PastText, StoredSummary, StoredStream, Pair, Intent):
         session.execute(delete(model).where(model.topic_id.in_(topics)))
     for child in (Topic, System, TaskTable):
         session.execute(delete(child).where(child.task_id.in_(tasks)))
@@ -384,35 +423,51 @@ def _add_tasks(session: Session, study: LoadedStudy, content: StudyContent) -> N
         )
         session.add(task)
         session.flush()
-        systems = _add_systems(session, task_content, task.id)
+        systems = _add_systems(session, task_content.systems, task.id)
         _add_topics(session, task_content, task.id, systems)
 
 
-def _add_systems(session: Session, task_content: TaskContent, task: int) -> dict[str, int]:
+def _add_systems(
+    session: Session, files: Mapping[str, SourceFile], task: int, *, after: int = 0
+) -> dict[str, int]:
     systems = [
         System(task_id=task, position=position, name=name, path=file.path, sha256=file.sha256)
-        for position, (name, file) in enumerate(task_content.systems.items(), start=1)
+        for position, (name, file) in enumerate(files.items(), start=after + 1)
     ]
     session.add_all(systems)
     session.flush()
     return {system.name: system.id for system in systems}
 
 
-def _add_topics(session: Session, task_content: TaskContent, task: int, systems: dict[str, int]) -> None:
+def _add_topics(
+    session: Session,
+    task_content: TaskContent,
+    task: int,
+    systems: Mapping[str, int],
+    *,
+    besides: Collection[str] = (),
+    now: datetime | None = None,
+) -> None:
+    """Store the derived tables, and the topics that are not there yet, after those that are.
+
+    ``now`` where they come to a running study.
+    """
     session.add_all(
         TaskTable(task_id=task, name=name, content=table) for name, table in task_content.tables.items()
     )
-    for position, content in enumerate(task_content.topics, start=1):
+    topics = [content for content in task_content.topics if content.id not in besides]
+    for position, content in enumerate(topics, start=len(besides) + 1):
         topic = Topic(
             task_id=task,
             position=position,
             name=content.id,
             text=content.text,
             detail=_detail(content, task_content),
+            added_at=now,
         )
         session.add(topic)
         session.flush()
-        session.add_all(_parts_of(content, topic.id, task_content, systems))
+        session.add_all(_parts_of(content, topic.id, task_content, systems, now=now))
     session.flush()
 
 
@@ -431,10 +486,14 @@ def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] 
 
 
 def _parts_of(
-    content: TopicContent, topic: int, task_content: TaskContent, systems: dict[str, int]
+    content: TopicContent,
+    topic: int,
+    task_content: TaskContent,
+    systems: Mapping[str, int],
+    *,
+    now: datetime | None,
 ) -> list[Base]:
     """Return the rows below a topic: intents, what the systems show, pairs."""
-    page = kind_of(task_content.entry).page
     intents = [
         Intent(topic_id=topic, position=position, name=name, text=text, probability=content.probability(name))
         for position, (name, text) in enumerate(content.intents.items(), start=1)
@@ -445,18 +504,32 @@ def _parts_of(
         for name, row in systems.items()
         if (content.id, name) in of_kind
     ]
+    return [*intents, *shown, *_pairs_of(content, topic, task_content, systems, now=now)]
+
+
+def _pairs_of(
+    content: TopicContent,
+    topic: int,
+    task_content: TaskContent,
+    systems: Mapping[str, int],
+    *,
+    now: datetime | None,
+) -> list[Pair]:
+    """Return the rows of the pairs of a topic, none where no pairs are judged."""
+    if kind_of(task_content.entry).page != "pair":
+        return []
     gold = {
         pair.systems: EQUAL if pair.better is None else SIDES[pair.systems.index(pair.better)]
         for pair in task_content.gold.get(content.id, ())
     }
-    pairs = [
+    return [
         Pair(
             topic_id=topic,
             system_a_id=systems[a],
             system_b_id=systems[b],
             name=f"{content.id}:{a}~{b}",
             gold=gold.get((a, b)),
+            added_at=now,
         )
-        for a, b in (task_content.shown_pairs[content.id] if page == "pair" else ())
+        for a, b in task_content.shown_pairs[content.id]
     ]
-    return [*intents, *shown, *pairs]

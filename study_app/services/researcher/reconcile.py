@@ -60,7 +60,7 @@ SUBMISSION_STATES: dict[SubmissionState, str] = {
 class ReconciledSubmission:
     """A submission, or a worker who is in no line of the platform's list.
 
-    ``ended``: how the worker's part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed if they
+    ``worker`` is the id at the platform; ``pseudonym`` is empty where nobody here has it. ``ended``: how the worker's part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed if they
     answered everything and did not press the last button.
     """
 
@@ -69,6 +69,7 @@ class ReconciledSubmission:
     status: str
     ended: str
     finding: SubmissionState
+    pseudonym: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +126,7 @@ def reconcile(
             status=submission.status,
             ended="" if worker is None else _ended(worker),
             finding="unknown" if record is None else cast("SubmissionState", record.finding),
+            pseudonym="" if worker is None else worker.row.pseudonym,
         )
         for submission, worker, record in rows
     ]
@@ -278,6 +280,7 @@ def _unlisted(study: CachedStudy, worker: _KnownWorker, taken: Collection[str]) 
         status="",
         ended=_ended(worker),
         finding="not_listed" if came_under.isdisjoint(taken) else "shared_submission",
+        pseudonym=worker.row.pseudonym,
     )
 
 

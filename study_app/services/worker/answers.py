@@ -159,6 +159,7 @@ def judge(
         "timing": timing,
         "layout": answer.layout,
         "late": slot.late,
+        "study_version": page.version,
     }
     session.connection().execute(_NEW_JUDGMENT, judgment)
     answered = progress.state.tasks[step.task - 1].slots[step.query - 1].answered

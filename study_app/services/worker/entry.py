@@ -74,10 +74,11 @@ class Visitor:
 class KnownWorker:
     """Visitor who has been here before.
 
-    It has the row of the identity, the row of the worker, and the time of consent.
+    It has the row of the identity, None where the platform id was deleted and the key of shared pseudonyms tells who it is, the row of
+    the worker, and the time of consent.
     """
 
-    identity_id: int
+    identity_id: int | None
     worker_id: int
     pseudonym: str
     consented_at: datetime | None
@@ -122,7 +123,14 @@ def known_worker(session: Session, loaded_study: CachedStudy, visitor: Visitor) 
     """Return the worker that a visitor is, None for a new visitor."""
     who = {"study": loaded_study.id, "platform": visitor.platform, "worker": visitor.worker}
     row = session.connection().execute(_KNOWN, who).one_or_none()
-    return None if row is None else KnownWorker(*row)
+    if row is not None:
+        return KnownWorker(*row)
+    if not isinstance(loaded_study.entry.pseudonyms, tuple):
+        return None
+    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
+    sought = {"study": loaded_study.id, "pseudonym": pseudonym}
+    row = session.connection().execute(_NAMELESS, sought).one_or_none()
+    return None if row is None else KnownWorker(None, row.id, pseudonym, row.consented_at)
 
 
 def is_full(session: Session, loaded_study: CachedStudy, *, now: datetime) -> bool:
@@ -136,15 +144,16 @@ def arrive(
 ) -> Arrival:
     """Admit a visitor, as the same worker whenever they come back."""
     session.connection().execute(_LOCKED_STUDY, {"study": loaded_study.id})
-    earlier = known_worker(session, loaded_study, visitor) or _recognised(session, loaded_study, visitor)
+    earlier = known_worker(session, loaded_study, visitor)
     worker = earlier or _new_worker(session, loaded_study, visitor, now=now, new_token=new_token)
-    is_invited = earlier is not None and _is_invited(session, earlier, visitor)
+    identity = worker.identity_id or _insert_identity(session, loaded_study, visitor, worker.worker_id)
+    is_invited = earlier is not None and _is_invited(session, identity, visitor)
     if is_invited:
         session.connection().execute(_IS_BACK, {"came": worker.worker_id})
     insert_row(
         session,
         _NEW_ARRIVAL,
-        {"identity_id": worker.identity_id, "arrived_at": now, "parameters": dict(visitor.parameters)},
+        {"identity_id": identity, "arrived_at": now, "parameters": dict(visitor.parameters)},
     )
     return Arrival(
         worker_id=worker.worker_id,
@@ -169,32 +178,18 @@ def give_consent(session: Session, progress: WorkerProgress, *, now: datetime) -
 def consent_text(session: Session, loaded_study: CachedStudy, sha256: str) -> str:
     """Return the consent text of a hash, the current text if it is the same."""
     if sha256 == loaded_study.consent_sha256:
-        return loaded_study.entry.consent
+        return loaded_study.entry.whole_consent
     kept = select(ConsentText.text).where(
         ConsentText.study_id == loaded_study.id, ConsentText.sha256 == sha256
     )
     return session.scalars(kept).one()
 
 
-def _is_invited(session: Session, worker: KnownWorker, visitor: Visitor) -> bool:
+def _is_invited(session: Session, identity: int, visitor: Visitor) -> bool:
     """Return whether a known worker arrives under a new submission or session id."""
-    earlier = session.connection().scalars(_ARRIVALS, {"identity": worker.identity_id})
+    earlier = session.connection().scalars(_ARRIVALS, {"identity": identity})
     known = {item for parameters in earlier for item in parameters.items()}
     return not known >= visitor.parameters.items()
-
-
-def _recognised(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> KnownWorker | None:
-    """Return the worker whose platform id was deleted and who comes again, None where pseudonyms do not tell."""
-    if not isinstance(loaded_study.entry.pseudonyms, tuple):
-        return None
-    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
-    sought = {"study": loaded_study.id, "pseudonym": pseudonym}
-    row = session.connection().execute(_NAMELESS, sought).one_or_none()
-    if row is None:
-        return None
-    return KnownWorker(
-        _insert_identity(session, loaded_study, visitor, row.id), row.id, pseudonym, row.consented_at
-    )
 
 
 def _shared_pseudonym(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> str:
@@ -226,7 +221,7 @@ def _new_worker(
             "last_seen_at": now,
         },
     )
-    return KnownWorker(_insert_identity(session, loaded_study, visitor, worker), worker, pseudonym, None)
+    return KnownWorker(None, worker, pseudonym, None)
 
 
 def _insert_identity(session: Session, loaded_study: CachedStudy, visitor: Visitor, worker: int) -> int:

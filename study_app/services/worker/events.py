@@ -201,6 +201,7 @@ def _page_load(
             "served_at": page.served_at,
             "first_received_at": now,
             "upto": reached,
+            "study_version": page.version,
         }
         new = connection.execute(_new_page_load(connection.dialect.name), row).scalar_one_or_none()
         if new is not None:

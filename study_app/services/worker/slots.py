@@ -36,8 +36,8 @@ from study_app.services.worker.availability import (
 )
 from study_app.services.worker.ends import has_answer
 from study_app.services.worker.tallies import gold_tallies, pair_tallies
-from study_app.services.worker.worker_progress import WorkerProgress, has_gone_on
-from study_app.store.models import Assignment, Pair, Showing, Slot, Task
+from study_app.services.worker.worker_progress import WorkerProgress
+from study_app.store.models import EPOCH, Assignment, Pair, Showing, Slot, Task
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow, WorkerRow, insert_row, update_rows
 from study_app.store.task_models import Sheet
 from study_app.study.entries import AssignedPairTask, ChosenTopicTask, JudgingTask, RatedTask
@@ -99,7 +99,7 @@ def _draw_query(
         if loaded_study.repeats is not None
     ]
     first = [loaded_study for loaded_study in planned if loaded_study.repeats is None]
-    _store(session, _showing_rows(progress.worker, task, slot, planned), first)
+    _store(session, _showing_rows(progress, task, slot, planned), first)
     if repeats:
         _link_repeats(session, slot, repeats)
 
@@ -132,7 +132,7 @@ def _draw_pairs(
         if gold:
             again += [(None, pair) for pair in gold]
             rng.shuffle(again)
-        drawn_rows = _showing_rows(progress.worker, task, slot, [shown, *(pair for _, pair in again)])
+        drawn_rows = _showing_rows(progress, task, slot, [shown, *(pair for _, pair in again)])
         if slot.unit in draws:
             drawn_rows[0] |= {"chance": draws[slot.unit].chance, "drawn": draws[slot.unit].drawn}
         for row, (original, _) in zip(drawn_rows[1:], again, strict=True):
@@ -201,14 +201,20 @@ def _drawn_repeats(
 
 
 def _showing_rows(
-    worker: WorkerRow, task: CachedTask, slot: SlotRow, planned: Sequence[PlannedShowing]
+    progress: WorkerProgress, task: CachedTask, slot: SlotRow, planned: Sequence[PlannedShowing]
 ) -> list[dict[str, Any]]:
+    """Return the rows of showings to store.
+
+    A name is of one showing in the database, also where the worker has the same pseudonym in several studies.
+    """
+    worker, plan = progress.worker, progress.plan
+    stem = worker.pseudonym if plan.entry.pseudonyms is None else f"{worker.pseudonym}.{plan.name}"
     return [
         {
             "slot_id": slot.id,
             "pair_id": loaded_study.pair,
             "position": position,
-            "name": f"{worker.pseudonym}.{task.number}.{slot.position}.{position}",
+            "name": f"{stem}.{task.number}.{slot.position}.{position}",
             "left_system_id": loaded_study.left,
             "right_system_id": loaded_study.right,
             "repeats_id": None,
@@ -277,10 +283,24 @@ def assignment_of(session: Session, worker: WorkerRow, task: CachedTask, *, now:
 def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopic]:
     """Return every query of a task in the order of the worker's list.
 
-    A query's number is its rank in that list.
+    A query's number is its rank in that list. Queries that were added after the worker's consent come last, so that numbers on open
+    pages hold.
     """
-    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"topics {task.number}")
-    return [task.topics[index] for index in topic_order(len(task.topics), rng)]
+    consented_at, seed, worker = (
+        progress.worker.consented_at,
+        progress.plan.entry.seed,
+        progress.worker.number,
+    )
+    came = [
+        topic.added_at if topic.added_at and consented_at and topic.added_at > consented_at else EPOCH
+        for topic in task.topics
+    ]
+    listed: list[CachedTopic] = []
+    for at in sorted(set(came)):
+        topics = [topic for topic, time in zip(task.topics, came, strict=True) if time == at]
+        purpose = f"topics {task.number}" if at == EPOCH else f"topics {task.number} {at.isoformat()}"
+        listed += (topics[index] for index in topic_order(len(topics), rng_for(seed, worker, purpose)))
+    return listed
 
 
 def take_slot(
@@ -319,7 +339,7 @@ def take_units(session: Session, progress: WorkerProgress, task: CachedTask, *, 
     )
     if not counted:
         return False
-    is_last = len(own_slots) + 1 == task.wanted or len(counted) == 1
+    is_last = len(own_slots) + 1 == progress.wanted(task) or len(counted) == 1
     places = _next_units(progress, task, counted)
     slots = _hold(session, progress, task, places, now=now)
     match task.entry:
@@ -341,13 +361,13 @@ def _take_adaptive_pairs(
     rng = rng_for(
         progress.plan.entry.seed, progress.worker.number, f"adaptive {task.number}.{len(own_slots) + 1}"
     )
-    draws = {draw.pair: draw for draw in search.draw(besides, _at_once(task, len(own_slots), left), rng)}
+    draws = {draw.pair: draw for draw in search.draw(besides, _at_once(progress, task, left), rng)}
     if not draws:
         return False
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
     slots = _hold(session, progress, task, [(topics[pair], pair) for pair in draws], now=now)
     tallies = {tally.pair: tally for each in search.searches for tally in each.tallies}
-    is_last = len(own_slots) + 1 == task.wanted or left == 1
+    is_last = len(own_slots) + 1 == progress.wanted(task) or left == 1
     _draw_pairs(session, progress, task, entry, slots, tallies, is_last=is_last, draws=draws)
     return True
 
@@ -360,12 +380,8 @@ def take_after(session: Session, progress: WorkerProgress, step: Step, *, now: d
     """
     task, states = progress.task(step), progress.state.tasks[step.task - 1].slots
     others = [state for number, state in enumerate(states, start=1) if number != step.query]
-    wants = task.kind.has_units and is_settled(others) and len(states) < task.wanted
-    if (
-        not wants
-        or has_gone_on(progress.plan, progress.slots, task)
-        or not take_units(session, progress, task, now=now)
-    ):
+    wants = task.kind.has_units and is_settled(others) and len(states) < progress.wanted(task)
+    if not wants or progress.is_over(task) or not take_units(session, progress, task, now=now):
         return None
     return Step(step.kind, step.task, len(states) + 1, 1)
 
@@ -381,7 +397,7 @@ def _next_units(
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
     left, at_hand = dict(counted), own_slots[-1].topic_id if own_slots else None
     places: list[tuple[int, int]] = []
-    for _ in range(_at_once(task, len(own_slots), len(counted))):
+    for _ in range(_at_once(progress, task, len(counted))):
         fewest = min(left.values())
         if places and not has_room(fewest + 1, task.limit):
             break
@@ -399,15 +415,16 @@ def _next_units(
     return places
 
 
-def _at_once(task: CachedTask, own_slots: int, left: int) -> int:
+def _at_once(progress: WorkerProgress, task: CachedTask, left: int) -> int:
     """Return the most units that a worker gets at once.
 
     The first is given alone, since many leave there, and so is the last, which comes with repeats of those
     before it; in between a pair is given ahead only while another slot of it is left (`_next_units`).
     """
+    own_slots = len(progress.slots[task.number])
     if not task.pairs or not own_slots:
         return 1
-    return max(1, min(PAIRS_AT_ONCE, task.wanted - own_slots - 1, left - 1))
+    return max(1, min(PAIRS_AT_ONCE, progress.wanted(task) - own_slots - 1, left - 1))
 
 
 def _hold(

@@ -102,6 +102,14 @@ class WorkerProgress:
     follows: dict[int, FollowRow]
     state: WorkerState
 
+    def wanted(self, task: CachedTask) -> int:
+        """Return the number of queries, events or units of a task that the worker is asked to do."""
+        return task.wanted_of(self.worker.consented_at)
+
+    def is_over(self, task: CachedTask) -> bool:
+        """Return whether a task gives the worker nothing more, as `has_gone_on`, or for good."""
+        return self.worker.at_end_at is not None or has_gone_on(self.plan, self.slots, task)
+
     def task(self, step: Step) -> CachedTask:
         """Return the task of a step."""
         return self.plan.tasks[step.task - 1]
@@ -125,7 +133,7 @@ def has_gone_on(loaded_study: CachedStudy, slots: Mapping[int, Sequence[SlotRow]
 
 def gets_more(session: Session, progress: WorkerProgress, task: CachedTask, *, now: datetime) -> bool:
     """Return whether a task has more for the worker than they hold."""
-    if has_gone_on(progress.plan, progress.slots, task):
+    if progress.is_over(task):
         return False
     return has_open(session, task, held=progress.slots[task.number], now=now)
 
@@ -172,7 +180,9 @@ def load_progress(
             answered,
             follows,
             introduced,
-            is_passed=has_gone_on(loaded_study, slots, task),
+            wanted=0
+            if worker.at_end_at is not None or has_gone_on(loaded_study, slots, task)
+            else task.wanted_of(worker.consented_at),
             now=now,
         )
         for task in loaded_study.tasks
@@ -244,12 +254,12 @@ def _task_state(
     follows: dict[int, FollowRow],
     introduced: set[int],
     *,
-    is_passed: bool,
+    wanted: int,
     now: datetime,
 ) -> TaskState:
     """Return the state of a worker's progress with a task.
 
-    A skipped task stays closed to a worker who has gone on.
+    ``wanted`` is 0 where it gives the worker nothing more: a skipped task stays closed to a worker who has gone on.
     """
     is_stream, has_search = task.kind.page == "stream", task.has_search
     states = tuple(
@@ -262,12 +272,12 @@ def _task_state(
         )
         for slot in slots
     )
-    may_go_on = not is_passed and len(slots) < task.wanted and is_settled(states)
+    may_go_on = len(slots) < wanted and is_settled(states)
     return TaskState(
         page=task.kind.page,
         has_search=has_search,
         choices=len(task.topics) if task.kind.is_chosen else 0,
-        wanted=task.wanted,
+        wanted=wanted,
         has_room=may_go_on and has_open(session, task, held=slots, now=now),
         introduction=None if task.entry.instructions is None else task.id in introduced,
         opens_study=task.opens_study,

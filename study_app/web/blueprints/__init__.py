@@ -3,7 +3,7 @@
 A view checks the request, calls one service, and redirects or renders.
 """
 
-from study_app.web.blueprints import ends, entry, service_routes, streams, work
+from study_app.web.blueprints import ends, entry, hooks, service_routes, streams, work
 
 BLUEPRINTS = (
     entry.blueprint,
@@ -11,4 +11,5 @@ BLUEPRINTS = (
     streams.blueprint,
     ends.blueprint,
     service_routes.blueprint,
+    hooks.blueprint,
 )

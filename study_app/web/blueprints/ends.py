@@ -101,7 +101,12 @@ def _show_code(token: str, step: Step) -> Response:
         _note_shown(progress.worker, due, now=now)
     relax_headers(form_host=due.form_host, frame_hosts=frame_hosts(progress.plan.entry))
     served = PageToken(
-        worker=worker, key=app.new_token(PAGE_KEY_LETTERS), step=step.path, showing=None, served_at=now
+        worker=worker,
+        key=app.new_token(PAGE_KEY_LETTERS),
+        step=step.path,
+        showing=None,
+        served_at=now,
+        version=progress.plan.version,
     )
     return render_page("done", page, tokens={"worker": token, "page": app.signer.page_token(served)})
 

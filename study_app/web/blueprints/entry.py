@@ -66,7 +66,9 @@ def enter(study: str) -> Response:
 def _preview(plan: CachedStudy) -> Response:
     """Show the work before it is accepted; nothing is stored and no slot is held."""
     page = PreviewPage(
-        language=plan.language, title=plan.entry.title, paragraphs=consent_paragraphs(plan.entry.consent)
+        language=plan.language,
+        title=plan.entry.title,
+        paragraphs=consent_paragraphs(plan.entry.whole_consent),
     )
     return render_page("preview", page)
 

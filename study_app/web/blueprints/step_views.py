@@ -126,6 +126,7 @@ def render_step(
             step=step.path,
             showing=None if shown is None else shown.id,
             served_at=now,
+            version=progress.plan.version,
         )
     if note is not None:
         note()

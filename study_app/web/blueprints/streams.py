@@ -78,7 +78,14 @@ def stream(token: str, task: int, query: int) -> Response:
         )
         page = stream_page(page_request, follow, served)
     signed = app.signer.page_token(
-        PageToken(worker=worker, key=key, step=step.path, showing=None, served_at=now)
+        PageToken(
+            worker=worker,
+            key=key,
+            step=step.path,
+            showing=None,
+            served_at=now,
+            version=progress.plan.version,
+        )
     )
     tokens = {"worker": token, "page": signed}
     return render_page("stream", page, tokens=tokens, part=part_of(progress.state, step))

@@ -11,6 +11,14 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from metrics.errors import InputError, format_faults, join_names, pluralise
+from study_app.services.researcher.orders import (
+    INTENDED,
+    STATES,
+    UNKNOWN,
+    listed_orders,
+    money,
+    order_counts,
+)
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
     SubmissionState,
@@ -18,6 +26,7 @@ from study_app.services.researcher.reconcile import (
     reconcile,
 )
 from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PlatformIdentity
+from study_app.store.platform_models import PlatformCall
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.store.task_models import PlatformRecord
 from study_app.study.platform_list import PlatformList, parse_platform_list
@@ -63,6 +72,39 @@ COLUMNS = ("platform_id", "submission", "status", "finding")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOrder:
+    """Order to the platform that may have been carried out, or cannot be; ``since`` its call, or its intention."""
+
+    number: int
+    kind: str
+    worker: str
+    amount: str
+    state: str
+    since: datetime
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiPayments:
+    """What passed between this study and a platform's API.
+
+    Attributes
+    ----------
+    counts : mapping of str to mapping of str to int
+        Orders by kind and state.
+    waiting : sequence of OpenOrder
+        Those that wait for a person: unknown, or not taken for a reason.
+    calls, unanswered : int
+        Calls of the API, and those without an answer.
+    """
+
+    counts: Mapping[str, Mapping[str, int]]
+    waiting: Sequence[OpenOrder]
+    calls: int
+    unanswered: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentState:
     """Number of submissions of each state, and when the last list was read."""
 
@@ -87,6 +129,8 @@ def payments(console_request: ConsoleRequest) -> Response:
         meanings={name: words for name, words in SUBMISSION_STATES.items() if state.counts.get(name)},
         lists=LISTS,
         as_of=_as_of(state.read_at),
+        api=api_payments(session, study.id),
+        order_states=STATES,
     )
 
 
@@ -172,6 +216,36 @@ def payment_state(session: Session, plans: StudyCache, study: CachedStudy, *, no
     )
     counts.update(row.finding for row in never_listed(session, plans, study, now=now))
     return PaymentState(counts=counts, read_at=read_at)
+
+
+def api_payments(session: Session, study_id: int) -> ApiPayments | None:
+    """Return what passed between a study and a platform's API, None where nothing did."""
+    calls = select(func.count()).select_from(PlatformCall).where(PlatformCall.study_id == study_id)
+    number = session.scalar(calls) or 0
+    if not number:
+        return None
+    counts: dict[str, dict[str, int]] = {}
+    for (kind, state), count in sorted(order_counts(session, study_id).items()):
+        counts.setdefault(kind, {})[state] = count
+    waiting = [
+        OpenOrder(
+            number=order.id,
+            kind=order.kind,
+            worker=pseudonym,
+            amount="" if order.cents is None else money(order.cents, order.currency or ""),
+            state=order.state,
+            since=order.sent_at or order.intended_at,
+            note=order.note,
+        )
+        for order, pseudonym, _ in listed_orders(session, study_id, states=(UNKNOWN, INTENDED))
+        if order.state == UNKNOWN or order.note
+    ]
+    return ApiPayments(
+        counts=counts,
+        waiting=waiting,
+        calls=number,
+        unanswered=session.scalar(calls.where(PlatformCall.status.is_(None))) or 0,
+    )
 
 
 def last_read(session: Session, study_id: int) -> datetime | None:

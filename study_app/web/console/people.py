@@ -7,7 +7,7 @@ which order, and which part of it stands in the address.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -20,9 +20,18 @@ from metrics.errors import pluralise
 from study_app.protocol.steps import Step
 from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
-from study_app.store.models import Worker
+from study_app.services.researcher.find import LOOK_UP, NOBODY, match_of
+from study_app.services.researcher.standing import STATES, codes_shown, payments_of, state_of
+from study_app.store.models import LoadedStudy, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
-from study_app.web.console.auth import ConsoleRequest, download, message_page, viewer_required
+from study_app.web.console.auth import (
+    ConsoleRequest,
+    RefusedAction,
+    download,
+    manager_required,
+    message_page,
+    viewer_required,
+)
 from study_app.web.console.facts import FACTS, Consistency, GoldShare, LastTask, Window, WorkerLogGaps
 from study_app.web.console.layout import csv_response, page
 from study_app.web.console.summary import format_minutes
@@ -37,19 +46,6 @@ MAX_NAMED = 100
 
 For more, the whole study is queried, which costs a database less.
 """
-AT_WORK = timedelta(minutes=10)
-"""A worker without a sign of life for longer is away."""
-
-STATES = {
-    "door": "came, has not agreed",
-    "work": "at work",
-    "away": "away",
-    "complete": "finished",
-    "screened_out": "screened out",
-    "failed_checks": "failed the checks",
-    "partial": "stopped early",
-    "withdrawn": "withdrew",
-}
 PAGE_NAMES = {
     "vote": "votes",
     "rate": "sheet",
@@ -274,8 +270,10 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
     if not known:
         text = f"No worker of this study is {pseudonym}. See the table of people."
         return message_page(study.name, "No such worker", text, 404)
+    payments = payments_of(session, known[0].id) if console_request.may_act else ()
     if known[0].state == "withdrawn":
         text = "Their answers and logs are shown nowhere any more, and stand in no table."
+        text += "".join(f"\nPayment: {payment.words}." for payment in payments)
         return message_page(study.name, f"{pseudonym} took the answers back", text, 200)
     group = request.args.get("of", "all")
     group = group if group in EVENT_GROUPS else "all"
@@ -297,11 +295,28 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
         total=len(events),
         group=group,
         groups=EVENT_GROUPS,
+        codes=codes_shown(session, known[0].id),
+        payments=payments,
         number=number,
         pages=pages,
         step_words=partial(step_words, study),
         may_replay=lambda step: console_request.may_act or step.kind not in SHOW_SYSTEMS,
     )
+
+
+@blueprint.post("/r/<study>/people/find")
+@manager_required(LOOK_UP)
+def post_find(console_request: ConsoleRequest) -> Response:
+    """Find a person by the id at the platform; the id stands in no address and not in the audit."""
+    session, study_id = console_request.session, console_request.study.id
+    match = match_of(session, session.get_one(LoadedStudy, study_id), request.form.get("platform_id", ""))
+    if match is None:
+        raise RefusedAction(
+            f"{NOBODY.capitalize()} in this study. Check it letter by letter; who never came, or whose id was deleted, cannot be found by it.",
+            404,
+        )
+    console_request.note(match.pseudonym)
+    return console_request.back(f"people/{match.pseudonym}")
 
 
 def step_words(study: CachedStudy, step: Step | None) -> str:
@@ -352,23 +367,11 @@ def _person(row: Any, complete_at: datetime | None, now: datetime) -> PersonRow:
         id=row.id,
         number=row.number,
         pseudonym=row.pseudonym,
-        state=_state(row, complete_at, now),
+        state=state_of(row, complete_at, now),
         arrived_at=row.arrived_at,
         last_seen_at=row.last_seen_at,
         minutes=max(0.0, (until - row.consented_at).total_seconds() / 60) if has_minutes else None,
     )
-
-
-def _state(row: Any, complete_at: datetime | None, now: datetime) -> str:
-    if row.withdrawn_at is not None:
-        return "withdrawn"
-    if complete_at is not None:
-        return "complete"
-    if row.stopped_as is not None:
-        return str(row.stopped_as)
-    if row.consented_at is None:
-        return "door"
-    return "work" if now - row.last_seen_at <= AT_WORK else "away"
 
 
 def people_part(

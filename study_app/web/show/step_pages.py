@@ -142,7 +142,7 @@ def consent_page(page_request: PageRequest) -> ConsentPage:
     return ConsentPage(
         language=page_request.language,
         title=progress.plan.entry.title,
-        paragraphs=consent_paragraphs(progress.plan.entry.consent),
+        paragraphs=consent_paragraphs(progress.plan.entry.whole_consent),
         text_sha256=progress.plan.consent_sha256,
         withdrawal_code=progress.worker.withdrawal_code,
         given=progress.state.consented,
@@ -326,9 +326,10 @@ def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     if task.kind.is_chosen:
         return step.pair, len(slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in slots]
-    to_come = task.wanted - len(slots)
+    wanted = page_request.here.wanted(task)
+    to_come = wanted - len(slots)
     entry = expect_entry_type(task.entry, JudgingTask)  # type: ignore[type-abstract]
-    checks = min(entry.validation_pairs, task.wanted - 1) + min(entry.gold_per_worker, len(task.gold))
+    checks = min(entry.validation_pairs, wanted - 1) + min(entry.gold_per_worker, len(task.gold))
     may_come = to_come and gets_more(page_request.session, page_request.here, task, now=page_request.now)
     expected = to_come + checks if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected

@@ -71,7 +71,7 @@ def rate_page(page_request: PageRequest) -> RatePage:
         query=topic.text,
         intent=dict(zip(topic.units, topic.intents, strict=True))[slot.unit][1],
         unit=step.query,
-        units=task.wanted,
+        units=progress.wanted(task),
         number=step.pair,
         total=len(progress.state.tasks[task.number - 1].slots[step.query - 1].answered),
         lines=tuple(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from calibration.checks.reading import alike_times, extra_time, form
+from calibration.checks.reading import alike_times, extra_time, form, own_scatter
 from calibration.checks.reading.fast_readers import are_many, normal_below
 from calibration.checks.reading.lengths import length_slope
 from calibration.models.reading.fit import MU as NAME
@@ -135,10 +135,42 @@ def test_the_likelihood_of_extra_time_is_that_of_readers_alone_where_nobody_has_
     np.testing.assert_allclose(crowd_of.height(point)[1], slopes, atol=1e-5)
 
 
+def test_people_whose_reads_scatter_more_than_others_get_no_other_name():
+    """They look like people who pause, skim or do not read, which would explain less; mu and sigma hardly move."""
+    for seed in range(2):
+        reads, rng = crowd(seed, workers=60, own_items=True), np.random.default_rng([seed, 3])
+        number = pd.factorize(reads["worker"])[0]
+        apart = 0.5 * rng.normal(size=len(reads)) * np.exp(0.5 * rng.normal(size=60))[number]
+        speeds = rng.normal(MU, 0.5, 60)[number] + apart
+        fit, findings = checked(reads.assign(dwell_seconds=reads["words"] / np.exp(speeds)))
+
+        assert {name for name, of in findings.items() if of.severity == "warning"} == {"own_scatter"}
+        (law,) = findings["own_scatter"].sensitivity[NAME]
+        assert law.estimate == pytest.approx(fit.estimates[0], abs=0.06)
+
+
+def test_the_likelihood_of_a_scatter_of_ones_own_is_that_of_readers_alone_without_it():
+    """And its gradient is that of differences."""
+    top = reading_sample(readings(with_tabs(2, 0.1, workers=12))).top
+    point = np.append(top.p + 0.1, 0.4)
+    slopes = [
+        (
+            own_scatter.height(top.likelihood, point + step)[0]
+            - own_scatter.height(top.likelihood, point - step)[0]
+        )
+        / 2e-5
+        for step in 1e-5 * np.eye(6)
+    ]
+
+    alone, _ = own_scatter.height(top.likelihood, np.append(top.p, 0.0))
+    assert alone == pytest.approx(top.value.sum() + top.likelihood.penalty(top.p)[0], abs=1e-9)
+    np.testing.assert_allclose(own_scatter.height(top.likelihood, point)[1], slopes, atol=1e-5)
+
+
 def test_of_very_many_reads_some_say_as_much():
     """At most so many workers, and so many reads of each."""
     data = readings(crowd(1, workers=700, items=130, own_items=True))
-    some = extra_time._thinned(data)
+    some = extra_time.evenly_chosen(data)
 
     assert some.n_workers <= extra_time.MAX_WORKERS
     assert np.bincount(some.worker).max() <= extra_time.MAX_READS

@@ -56,6 +56,33 @@ def without_one_answer(study):
     return study | {"criteria": rows[~left_out]}
 
 
+def test_a_judge_counts_with_what_it_answered_about_the_criterion(study, run, tmp_path):
+    """Its verdicts about the overall choice are about something else, and a line says that it is left out."""
+    judged = study["preferences"].query("worker == 'w0' and gold.isna() and validation_of.isna()")
+    verdicts = judged[["task", "topic", "system_left", "system_right", "choice"]].assign(
+        worker="gpt", judgment="V" + judged["judgment"], order=1, repeat=1
+    )
+    asked = study["criteria"][study["criteria"]["judgment"].isin(judged["judgment"])]
+    with_judge = study | {
+        "preferences": pd.concat([study["preferences"], verdicts], ignore_index=True),
+        "workers": pd.concat([study["workers"], pd.DataFrame({"worker": ["gpt"], "kind": ["model"]})]),
+    }
+    answered = with_judge | {
+        "criteria": pd.concat([study["criteria"], asked.assign(judgment="V" + asked["judgment"])])
+    }
+    for name, tables in (("overall", with_judge), ("asked", answered)):
+        write_tables(tables, tmp_path / name)
+    told = [
+        run("agree", tmp_path / name, "--by", "short", "-o", tmp_path / f"of-{name}")
+        for name in ("overall", "asked")
+    ]
+
+    assert "no judge that is no person answered about short, so none is held against people" in told[0].err
+    assert "no judge that is no person" not in told[1].err
+    assert not (tmp_path / "of-overall" / "judge.csv").exists()
+    assert pd.read_csv(tmp_path / "of-asked" / "judge.csv")["judge"].unique().tolist() == ["gpt"]
+
+
 def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
     """Ranks and agreement, in Python; a judgment without an answer about it is left out."""
     asked, written = without_one_answer(study), put_in_place(study)
@@ -70,7 +97,7 @@ def test_a_criterion_counts_as_if_its_answers_were_the_choices(study):
     for name in ("agreement", "comparisons", "pairs", "disagreements"):
         assert_frame_equal(*(getattr(each, name) for each in agreed))
     assert (ranked[0].about, ranked[1].about) == (ABOUT, None)
-    assert agreed[0].summary().count(ABOUT) == 1
+    assert agreed[0].summary().count(ABOUT) == ranked[0].summary().count(ABOUT) == 1
 
 
 def test_commands_say_it_first_write_it_and_so_does_the_report(folder, run):
@@ -114,3 +141,87 @@ def test_a_criterion_that_nobody_was_asked_about_is_a_line(command, folder, run,
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="name one of correct, short"):
         getattr(prefcal, command)(study, by="shrt")
+
+
+def test_grades_are_printed_written_and_reported(folder, run, tmp_path):
+    """The answer, the table and the figure are worths; a reader of the folder sees the model's name."""
+    ranked = run("rank", folder / "tables", "--ordinal", "-o", tmp_path / "out")
+    lines = ranked.out.splitlines()
+    material = read_material(tmp_path / "out")
+    report = build_report(material)
+
+    assert lines[0].startswith("a has the highest worth by graded answers, +0.")
+    assert lines[2].split() == ["rank", "system", "worth", "95", "%", "win", "rate"]
+    assert "Worths are by a cumulative-link model of how much better people found one side" in " ".join(lines)
+    assert material.ranking.ordinal
+    assert (material.ranking.ranking["rank_low"].diff().dropna() >= 0).all()
+    (section,) = (each for each in report.sections if each.key == "ranking")
+    assert "a cumulative-link model of graded answers" in section.tables[0].note
+    assert report.front.points["Answer"] == f"{section.title}."
+    assert report.front.figure.caption.startswith("Worth with its 95")
+    assert (tmp_path / "out" / "ranking.svg").stat().st_size > 1_000
+
+
+def test_by_a_criterion_its_grades_are_taken(folder, run):
+    """Both options together."""
+    lines = run("rank", folder / "tables", "--ordinal", "--by", "short").out.splitlines()
+
+    assert lines[0] == ABOUT
+    assert lines[1].startswith("d has the highest worth by graded answers, +")
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["--ordinal", "--within", "topic"], "--ordinal ranks over topics"),
+        (["--ordinal", "--raters", "x"], "--raters prints a table"),
+    ],
+)
+def test_options_that_exclude_each_other_are_a_usage_error(folder, run, options, fault):
+    """Before anything is read."""
+    ended = run("rank", folder / "nowhere", *options)
+
+    assert ended.code == 2
+    assert fault in ended.err
+
+
+def test_measures_are_compared_by_grades_too(folder, run, tmp_path):
+    """One more way for each comparison, corrected by itself; without the option there is none."""
+    scores = pd.concat([SCORES, SCORES.assign(metric="other", value=SCORES["value"].rank() % 5)])
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    words = ["agree", folder / "tables", "--scores", tmp_path / "scores.csv", "-o", tmp_path / "out"]
+    plain = run(*words)
+    before = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+    graded = run(*words, "--ordinal")
+    after = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+
+    assert (plain.code, graded.code) == (0, 0)
+    assert set(before["by"]) == {"majority", "weighted", "votes"}
+    pd.testing.assert_frame_equal(after[after["by"] != "grades"].reset_index(drop=True), before)
+    (row,) = after[after["by"] == "grades"].to_dict("records")
+    assert row["low"] < row["difference"] < row["high"]
+    assert "by a model of graded answers, in log odds: " in graded.out
+    assert "graded answers" not in plain.out
+
+
+def test_measures_are_not_compared_by_grades_that_are_not_there(folder, run, tmp_path, study):
+    """One line for each task."""
+    judged = study["preferences"].drop(columns="strength")
+    write_tables({"preferences": judged}, tmp_path / "plain")
+    words = [
+        "agree",
+        tmp_path / "plain",
+        "--scores",
+        folder / "scores.csv",
+        "-o",
+        tmp_path / "out",
+        "--ordinal",
+    ]
+    ended = run(*words)
+
+    assert ended.code == 1
+    assert (
+        "task answers: its answers have no strength: they are not graded; compare by choices alone"
+        in ended.err
+    )
+    assert not (tmp_path / "out").exists()

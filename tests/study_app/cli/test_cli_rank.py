@@ -91,7 +91,7 @@ def test_a_folder_of_results_has_tables_figure_and_latex_and_fills_the_first_sec
         "ranking.tex",
         "duels.tex",
     }
-    assert section.title == preferred(material.ranking.ranking)
+    assert section.title == preferred(material.ranking, "t", material.ranking.ranking)
     assert len(section.tables[1].rows) == 3
     report = build_report(material)
     assert report.front.question == "Which system do people prefer?"

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from calibration.tables.files import read_table, write_tables
+from calibration.tables.fresh_folder import OLD, fresh_folder
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
-from study_app.export.folder import OLD, TableStream, fresh_folder
+from study_app.export.folder import TableStream
 
 
 def fill(folder, text="new", ours=("a.csv", "raw/b.csv")):

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from study_app import http_client
 from study_app.store.platform_models import PlatformCall, PlatformOrder
 from tests.study_app.prefcal_command import Ended, run_here
-from tests.study_app.prolific.campaign_rows import add_people, person, submission
+from tests.study_app.prolific.campaign_rows import REMOTE, add_people, person, submission
 from tests.study_app.prolific.prolific_server import TOKEN, Prolific, prolific_server
 from tests.study_app.small_study import votes_task
 
@@ -55,7 +55,13 @@ def new_prolific(
     monkeypatch.setattr(http_client, "GROWING", lambda _state: 0.001)
     servers = []
 
-    def make(people: int = 3, *, study: dict[str, Any] | None = None, **options: Any) -> ProlificCampaign:
+    def make(
+        people: int = 3,
+        *,
+        study: dict[str, Any] | None = None,
+        remote: str | None = REMOTE,
+        **options: Any,
+    ) -> ProlificCampaign:
         served = campaign(
             **{
                 "platform": "prolific",
@@ -69,11 +75,12 @@ def new_prolific(
         server = prolific_server(**options)
         there = server.__enter__()
         servers.append(server)
-        there.study()
+        if remote is not None:
+            there.study(number=remote)
         monkeypatch.setattr("study_app.store.tokens.utc_now", served.clock)
         monkeypatch.setenv("PREFCAL_PROLIFIC_TOKEN", TOKEN)
         monkeypatch.setenv("PREFCAL_PROLIFIC_API", there.base)
-        add_people(served.database, people, now=served.clock())
+        add_people(served.database, people, now=served.clock(), remote=remote)
         for number in range(1, people + 1):
             there.submit(submission(number), person(number))
         return ProlificCampaign(served, there, run)

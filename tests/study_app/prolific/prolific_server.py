@@ -54,7 +54,7 @@ class Prolific:
         self.every: Callable[[str, int], Fault | None] | None = None
         self.is_slow = False
         self.lock = threading.RLock()
-        self.base = ""
+        self.base, self.now = "", lambda: "2026-03-01T12:00:00Z"
 
     def study(self, name: str = "small", *, number: str = "5f00", reward: int = 100) -> str:
         """Add a published study whose address leads to a study here."""
@@ -226,7 +226,7 @@ class Prolific:
 
     def list_messages(self, *, query: dict[str, str], **_: Any) -> tuple[int, Any]:
         texts = [text for worker, text in self.sent if worker == query["user_id"]]
-        return 200, {"results": [{"body": text, "sent_at": "2026-03-01T12:00:00Z"} for text in texts]}
+        return 200, {"results": [{"body": text, "sent_at": self.now()} for text in texts]}
 
 
 ROUTES = [

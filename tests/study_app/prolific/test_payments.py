@@ -5,6 +5,7 @@ import pytest
 from study_app.prolific import sending
 from tests.study_app.prolific.campaign_rows import person, submission
 from tests.study_app.prolific.prolific_server import TOKEN, Fault
+from tests.study_app.web.console.console_client import text_of, watcher
 
 FIRST, SECOND, THIRD = (submission(number) for number in (1, 2, 3))
 CUT, CUT_AFTER = Fault(), Fault(after=True)
@@ -273,3 +274,22 @@ def test_ids_are_not_deleted_while_a_payment_is_open_and_payments_stay_without_t
     assert person(1) not in stored
     assert len(made.numbers("confirmed")) == 2
     assert "2  confirmed" in made.run("pay").out
+
+
+def test_the_console_shows_every_state_and_names_what_is_unknown(new_prolific):
+    """By pseudonym, to a key that only watches too; nothing of the API where nothing was called."""
+    made = new_prolific()
+    assert "By the platform’s API" not in text_of(made.study.console().get("/r/small/payments"))
+    made.run("approve", "--yes")
+    made.there.fail("/pay/", CUT)
+    made.run("bonus", *BONUS, "--yes")
+    page = made.study.console().get("/r/small/payments")
+    shown = text_of(page)
+    assert "3 orders wait for you" in shown
+    assert all(f"w0000{number} bonus 0.50 GBP unknown" in shown for number in (1, 2, 3))
+    assert "approval 0 0 3 0" in shown
+    assert "bonus 0 3 0 0" in shown
+    assert "1 without an answer" in shown
+    assert person(1) not in page.text
+    assert submission(1) not in page.text
+    assert text_of(watcher(made.study).get("/r/small/payments")).count("unknown") >= 3

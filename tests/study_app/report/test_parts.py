@@ -13,7 +13,7 @@ from calibration.agree.task_agreement import CEILING_COLUMNS
 from calibration.fit.families import FitOptions
 from calibration.fit.fit_files import FitPlot, FitPlots, read_fit_plots, write_fit_plots
 from calibration.fit.user_model_fit import fit_user_model
-from calibration.tables.study_json import ResultsOpened, TaskRecord
+from calibration.tables.study_json import JoinedStudy, ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
 from study_app.report.page import duration_phrase, quantity, quantity_interval
@@ -113,6 +113,22 @@ def test_methods_tell_once_that_results_were_looked_at_early(material):
         assert [text for text in paragraphs if "looked at" in text] == [opened.looks]
     assert opened.looks.endswith("first on 2026-03-01 13:00 UTC at 312 judgments.")
     assert "looked at" not in " ".join(methods_section(material, []).paragraphs)
+
+
+def test_joined_studies_and_people_who_may_stand_twice_are_in_the_methods(material):
+    """Each study with its size; what it does to intervals where nobody can be recognised."""
+    part = {"tables_sha256": "0" * 64, "workers": 12, "judgments": 240}
+    joined = tuple(JoinedStudy(study=name, **part) for name in ("wave1", "wave2"))
+    study = material.study.model_copy(update={"joined": joined, "in_several": 1, "may_stand_twice": 0})
+    known, unknown = (
+        " ".join(methods_section(dataclasses.replace(material, study=each), []).paragraphs)
+        for each in (study, study.model_copy(update={"may_stand_twice": 2}))
+    )
+    sizes = "wave1 (12 people, 240 judgments), wave2 (12 people, 240 judgments). 1 person took part in more than one."
+
+    assert f"Tables of 2 studies were joined: {sizes}" in known
+    assert "too narrow" not in known
+    assert "intervals over people can be 1.4 times too narrow, more with few people" in unknown
 
 
 def test_methods_have_no_plural_of_one(material):

@@ -92,10 +92,12 @@ def test_a_database_of_version_0009_opens_and_is_worked_on(kind, campaign, new_u
 
     assert schema(new.database.engine).keys() - restored == {
         "media",
+        "past_text",
         "platform_call",
         "platform_event",
         "platform_order",
         "prolific_study",
+        "study_load",
     }
     assert schema(target.engine) == schema(new.database.engine)
     assert contents(target) == contents(new.database)

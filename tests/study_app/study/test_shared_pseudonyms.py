@@ -84,6 +84,8 @@ def test_who_comes_back_after_the_deletion_is_the_same_person_and_deletion_says_
     deleted = command(study, "retention", "first", "--all-identities", "--delete")
     assert "can still compute the pseudonym" in deleted.err
     assert study.rows(select(PlatformIdentity)) == []
+    assert command(study, "study", "pause", "first").code == 0
+    assert study.arrive("bob", study="first").status == 503
 
     back = study.arrive("ann", study="first")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
-from study_app.services.researcher import load
+from study_app.services.researcher import differences
 from study_app.study.entries import (
     AdaptivePairs,
     CheckQuestion,
@@ -48,6 +48,7 @@ IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
     "pseudonyms": "drawn at random",
+    "demographics": "none",
     "signing_keys": "none",
     "return_url": "Prolific's own; no button for `generic`",
     "name": "its kind",
@@ -151,5 +152,5 @@ def test_what_may_change_while_answers_exist_is_listed():
         for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|")[1].split("|")[1:3]
     )
     of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}
-    assert free == (load.FREE_OF_STUDY | load.FREE_OF_TASK | of_kinds) - {"folder"}
+    assert free == (differences.FREE_OF_STUDY | differences.FREE_OF_TASK | of_kinds) - {"folder"}
     assert raised == {kind.limit_key for kind in KINDS.values()} - {None}

@@ -250,6 +250,20 @@ def test_faults_of_gold_pairs_are_one_line_each(tmp_path, gold_task, text, chang
     assert fault in line
 
 
+def test_a_running_study_keeps_its_known_answers(campaign, gold_task):
+    """A pair that was judged cannot become one with a known answer, and a known answer does not change."""
+    made = campaign(task=gold_task(search_seconds=0))
+    made.at_pairs().send(choice="left")
+    for text, says in (
+        (GOLD.replace("sysalpha\tsysalpha", "sysalpha\tsysbeta"), "sysalpha, sysbeta differs"),
+        (GOLD + "SYQ-1\tsysalpha\tsysgamma\tsysgamma\n", "sysalpha, sysgamma differs"),
+    ):
+        with pytest.raises(InputError) as raised:
+            made.load(task=gold_task(text, search_seconds=0))
+        (fault,) = raised.value.faults
+        assert f"the known answer of {says}" in fault.problem
+
+
 def test_study_check_counts_the_time_and_the_gold(tmp_path, gold_task):
     """Criteria and reasons take time, and fewer than three gold pairs exclude nobody."""
     plain = estimate(read_whole_study(write_small_study(tmp_path, task={"validation_pairs": 0})))

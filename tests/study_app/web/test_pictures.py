@@ -175,7 +175,8 @@ def test_a_changed_picture_harms_answers_and_changed_metadata_do_not(served, tmp
     before = study.everything()
     path = write_picture_study(tmp_path, files={"picbeta/PT-1.png": file_of(drawn((1, 1, 1)))})
     with pytest.raises(
-        InputError, match=r"study\.yaml:\d+: tasks\.1\.systems\.picbeta\.media: .* would corrupt answers"
+        InputError,
+        match=r"study\.yaml:\d+: pictures: topic PT-1, system picbeta: a picture .* would corrupt answers",
     ):
         study.load_file(path)
     assert study.everything() == before

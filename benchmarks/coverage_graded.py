@@ -1,0 +1,131 @@
+"""Simulated coverage of worths and ranks by graded answers, `prefcal rank --ordinal`.
+
+    python -m benchmarks.coverage_graded [STUDIES [DESIGN ...]] [--jobs 1] [--scheduler ADDRESS] | python benchmarks/keep_rows.py docs/evidence/rank-graded.csv
+
+People answer by the cumulative-link model; systems are better or worse by topic and by person than they are on the whole, as in
+`benchmarks.coverage_rank`, whose designs these are. The true worths are those of one very large study of the same sort.
+"""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from benchmarks.coverage_rank import (
+    REGIMES,
+    Floats,
+    Regime,
+    Rng,
+    _held,
+    drawn_design,
+    worths,
+)
+from benchmarks.replications import engine_arguments, replicated
+from calibration.rank.graded import fit_graded_worths
+from calibration.rank.judgments import JudgedSystems, win_rates
+from calibration.rank.ranking import ranks_left_open
+from metrics.parallel import open_engine
+
+CUTS = (0.4, 1.5)
+"""Five grades: neither within the first, much better beyond the second."""
+DESIGNS = {
+    name: REGIMES[name]
+    for name in (
+        "own people per topic",
+        "same 12 people",
+        "same 12 people, all alike",
+        "6 topics, same 12 people",
+        "12 people, one gave half",
+    )
+}
+
+
+def drawn_study(regime: Regime, rng: Rng) -> JudgedSystems:
+    """Draw the graded judgments of one study."""
+    topic, worker, left, right, systems = drawn_design(regime, rng)
+    own = worths(regime, systems)
+    on_topic = rng.normal(0, regime.by_topic, (int(topic.max()) + 1, systems))
+    of_person = rng.normal(0, regime.by_person, (int(worker.max()) + 1, systems))
+    value = [own[side] + on_topic[topic, side] + of_person[worker, side] for side in (left, right)]
+    latent = value[0] - value[1] + regime.side + rng.logistic(size=len(topic))
+    strength = np.sign(latent) * (np.abs(latent)[:, None] > CUTS).sum(axis=1)
+    return JudgedSystems(
+        task="drawn",
+        systems=tuple(f"s{number:02d}" for number in range(systems)),
+        left=left,
+        right=right,
+        for_left=np.sign(strength) / 2 + 0.5,
+        topic=topic,
+        worker=worker,
+        strength=strength,
+    )
+
+
+def true_worths(regime: Regime, rng: Rng) -> Floats:
+    """Return the worths of a study of the same sort in which chance plays hardly any part."""
+    couples = regime.systems * (regime.systems - 1) // 2
+    large = replace(regime, topics=600_000 // (couples * 3), votes=3, people=None, busiest=0.0)
+    return fit_graded_worths(drawn_study(large, rng)).worth
+
+
+def held(regime: Regime, truth: Floats, place: int, number: int) -> dict[str, float]:
+    """Return the share of one study's intervals that hold the truth, and whether all of its ranks do."""
+    study = drawn_study(regime, np.random.default_rng([place, number]))
+    fitted = fit_graded_worths(study)
+    reach = fitted.variances.errors().half_width(0.95)
+    own = worths(regime, len(study.systems))
+    best = 1 + (own[:, None] < own[None] - 1e-9).sum(axis=1)
+    worst = len(own) - (own[:, None] > own[None] + 1e-9).sum(axis=1)
+    low, high = ranks_left_open(fitted.worth, fitted.covariances, 0.95)
+    rates = win_rates(study)
+    of_choices = ranks_left_open(rates.value, rates.influence.covariances(), 0.95)
+    return {
+        "worth": _held(fitted.worth - truth, reach),
+        "error": float(fitted.worth[0] - truth[0]),
+        "width": float(2 * np.median(reach)),
+        "all ranks": float(((low <= best) & (high >= worst)).all()),
+        "open": float((high - low + 1).mean()),
+        "open by choices": float((of_choices[1] - of_choices[0] + 1).mean()),
+    }
+
+
+def quantile(regime: Regime) -> float:
+    """Return 1.96, with fewer than 30 people or 20 topics Student's t at the degrees of freedom of the scarcer."""
+    people = np.inf if regime.people is None else regime.people
+    return (
+        1.96
+        if people >= 30 and regime.topics >= 20
+        else float(stdtrit(min(regime.topics, people) - 1, 0.975))
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="?", type=int, default=1000)
+    parser.add_argument("designs", nargs="*", metavar="DESIGN")
+    engine_arguments(parser)
+    options = parser.parse_args()
+    print("| design | R | worth covered | all ranks right | width / good | ranks open | by choices alone |")
+    print("|---|---|---|---|---|---|---|")
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for name in options.designs or DESIGNS:
+            place = list(DESIGNS).index(name)
+            truth = true_worths(DESIGNS[name], np.random.default_rng(place))
+            rows = pd.DataFrame(
+                replicated(engine, partial(held, DESIGNS[name], truth, place), options.studies)
+            )
+            good = 2 * quantile(DESIGNS[name]) * rows["error"].std()
+            mean = rows.mean()
+            cells = (
+                *(f"{mean[what]:.3f}" for what in ("worth", "all ranks")),
+                f"{rows['width'].median() / good:.2f}",
+                *(f"{mean[what]:.2f}" for what in ("open", "open by choices")),
+            )
+            print(f"| {name} | {options.studies} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

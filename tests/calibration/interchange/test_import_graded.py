@@ -1,0 +1,96 @@
+"""Graded answers of other tools: scales in one column, or side and strength in two."""
+
+import pandas as pd
+import pytest
+
+import prefcal
+from metrics.errors import InputError
+from tests.study_app.prefcal_command import run_here
+
+NAMED = {"topic": "q", "worker": "who", "left": "a", "right": "b", "choice": "best"}
+SCALE = {"-2": "left:2", "-1": "left:1", "0": "equally_good", "1": "right:1", "2": "right:2"}
+
+
+def frame(*answers, **more):
+    """Return a table of a tool with these answers."""
+    return pd.DataFrame({"q": "t", "who": "w", "a": "A", "b": "B", "best": list(answers), **more})
+
+
+def read(source, **given):
+    table = prefcal.import_preferences(source, **NAMED, **given).preferences
+    return list(
+        zip(
+            table["choice"],
+            table["strength"].astype(object).where(table["strength"].notna(), None),
+            strict=True,
+        )
+    )
+
+
+def test_a_scale_of_likert_is_read_by_what_its_answers_mean():
+    """Signed numbers or words; a tie has strength 0, and no answer is no judgment."""
+    given = read(frame("-2", "1", "0", "", "2"), answers=SCALE)
+
+    assert given == [("left", 2), ("right", 1), ("equally_good", 0), ("right", 2)]
+
+
+def test_a_strength_may_stand_in_a_column_of_its_own():
+    """Empty where neither side is better, or nobody said how much."""
+    given = read(frame("A", "B", "equally_bad", "left", strong=["1", "3", "", ""]), strength="strong")
+
+    assert given == [("left", 1), ("right", 3), ("equally_bad", None), ("left", None)]
+
+
+def test_answers_without_grades_have_no_strength():
+    """The table is as it was before there were any."""
+    assert read(frame("A", "equally_good")) == [("left", None), ("equally_good", None)]
+
+
+@pytest.mark.parametrize(
+    ("best", "strong", "answers", "said"),
+    [
+        (["A", "B"], ["1", "4"], {}, "frame:3: strong: '4' is no strength; write 1 to 3"),
+        (["A", "B"], ["0", "1"], {}, "frame:2: strong: 0 beside the choice left"),
+        (["equally_good"], ["2"], {}, "frame:2: strong: 2 beside the choice equally_good"),
+        (["-2"], ["2"], SCALE, "frame:2: strong: its answer says a strength already; leave --strength out"),
+        (
+            ["x"],
+            ["2"],
+            {"x": "left:9"},
+            "answer 'x' is said to mean 'left:9'; name one of left, right",
+        ),
+    ],
+)
+def test_a_strength_that_cannot_be_is_named_with_its_line(best, strong, answers, said):
+    """Nothing is guessed."""
+    with pytest.raises(InputError) as caught:
+        prefcal.import_preferences(frame(*best, strong=strong), **NAMED, strength="strong", answers=answers)
+    assert [str(fault)[: len(said)] for fault in caught.value.faults] == [said]
+
+
+def test_the_command_reads_a_scale_and_rank_takes_it(tmp_path, monkeypatch, capsys):
+    """From a CSV of another tool to worths by graded answers in two commands."""
+    rows = [
+        (
+            f"q{topic}",
+            f"w{worker}",
+            *("AB" if (topic + worker) % 2 else "BA"),
+            str((-1) ** (topic + worker) * [2, 1, -1][(topic * worker) % 3]),
+        )
+        for topic in range(6)
+        for worker in range(6)
+    ]
+    pd.DataFrame(rows, columns=list(NAMED.values())).to_csv(tmp_path / "survey.csv", index=False)
+    options = [word for name, column in NAMED.items() for word in (f"--{name}", column)]
+    meanings = [f"--answer={said}={meant}" for said, meant in SCALE.items()]
+    tables = tmp_path / "tables"
+    ended = run_here(
+        monkeypatch, capsys, "import", tmp_path / "survey.csv", "-o", tables, *options, *meanings
+    )
+    ranked = run_here(monkeypatch, capsys, "rank", tables, "--ordinal")
+
+    assert (ended.code, ranked.code) == (0, 0), ended.err + ranked.err
+    assert pd.read_csv(tables / "preferences.csv")["strength"].isin([1, 2]).all()
+    assert (
+        "has the highest worth by graded answers" in ranked.out or "do not tell which is first" in ranked.out
+    )
