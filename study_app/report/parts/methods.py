@@ -143,19 +143,23 @@ def _tasks(material: ReportInputs) -> Iterator[str]:
             amount=_amount,
         )
         sentences = [KINDS[task.kind].methods(finished)]
-        asked = _asked(material, name)
-        criteria, repeats = numbers.get("criteria"), numbers.get("validation_pairs")
-        shown = [each for each in criteria if isinstance(each, str)] if isinstance(criteria, list) else []
-        if shown := [each for each in shown if each not in asked]:
+        asked, criteria = _asked(material, name), numbers.get("criteria")
+        listed = criteria if isinstance(criteria, list) else []
+        if shown := [each for each in listed if isinstance(each, str) and each not in asked]:
             sentences.append(f"Above the two stood: {' '.join(shown)}")
         if grades := GRADES.get(str(numbers.get("choices"))):
             sentences.append(
                 f"Answers had {grades} grades, from much better on one side to much better on the other."
             )
         if asked:
-            sentences.append(
-                f"Beside the overall choice people answered about {join_names(asked)}, on the same scale."
-            )
+            texts = {
+                each["name"]: f" ({each['text']})"
+                for each in listed
+                if isinstance(each, dict) and "text" in each
+            }
+            named = [f"{criterion}{texts.get(criterion, '')}" for criterion in asked]
+            sentences.append(f"On the same page and scale people answered about {join_names(named, most=9)}.")
+        repeats = numbers.get("validation_pairs")
         if isinstance(repeats, int) and repeats >= 1:
             sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
             sentences.append(

@@ -11,6 +11,7 @@ from calibration.agree.agree_tables import agree
 from calibration.agree.score_sources import ScoreSources
 from calibration.join.join import join_tables
 from calibration.rank.ranking import rank_systems
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.files import read_tables, write_tables
 from calibration.tables.study_json import StudyRecord, TaskRecord, read_study, table_records, write_study
 from calibration.tables.suspicions import suspicions, suspicions_in_short
@@ -127,6 +128,33 @@ def test_two_waves_of_one_crowd_give_the_numbers_of_one_study(tmp_path, crowd, w
         strict=True,
     ):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_tables_of_people_of_two_servers_are_those_of_one(tmp_path):
+    """Every kind of table, split by people into three folders, one of them Parquet alone, comes back byte for byte."""
+    whole = {
+        name: rows.sort_values("worker", kind="stable", ignore_index=True) if "worker" in rows else rows
+        for name, rows in simulate_study(SimulatedStudy(workers=9, topics=4, items=4), np.random.default_rng(5)).items()
+    }
+    write_tables(whole, tmp_path / "whole")
+    names = sorted(whole["workers"]["worker"])
+    for number in range(3):
+        own = {
+            name: rows[rows["worker"].isin(names[number::3])].reset_index(drop=True)
+            if "worker" in rows
+            else rows
+            for name, rows in whole.items()
+        }
+        write_tables(own, tmp_path / f"server{number}", parquet=number == 2)
+    for path in (tmp_path / "server2").glob("*.csv"):
+        path.unlink()
+
+    joined = join_tables([tmp_path / f"server{number}" for number in range(3)], tmp_path / "joined")
+
+    assert (joined.record.in_several, joined.record.may_stand_twice) == (0, 3)
+    for name in whole:
+        written = [(tmp_path / place / f"{name}.csv").read_bytes() for place in ("whole", "joined")]
+        assert written[0] == written[1], name
 
 
 def test_without_a_shared_key_it_is_said_that_people_may_stand_twice(tmp_path, crowd, waves):
@@ -304,7 +332,7 @@ def test_what_a_person_did_twice_with_a_topic_is_refused_or_kept_once(tmp_path, 
     joined = join_tables(folders, tmp_path / "joined", keep_first=True)
 
     assert len(faults) == 1
-    assert f"of worker w0 stands in table {table} of" in faults[0]
+    assert f"of worker w0 in table {table} is in" in faults[0]
     left = read_tables(tmp_path / "joined")[table]
     assert left["worker"].tolist() == ["w0", "w9"]
     column = "system" if table == "follows" else "intent"

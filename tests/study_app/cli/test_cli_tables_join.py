@@ -45,3 +45,23 @@ def test_two_served_waves_become_one_and_every_command_says_who_may_stand_twice(
     task = next(iter(content["tasks"].values()))
     assert all(len(digest) == 16 for digest in task["topics"].values())
     assert task["systems"]
+
+
+def test_names_of_a_strangers_study_do_not_steer_the_terminal(monkeypatch, capsys, tmp_path):
+    """Names of studies and workers come from files; a fault is one line, and so is a note."""
+    for name, topic in (("one", "t1"), ("two", "t2")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "study.json").write_text(json.dumps({"study": f"\x1b[31m{name}"}))
+        (folder / "preferences.csv").write_text(
+            f"worker,task,topic,system_left,system_right,choice\nw\x1b[31m,pairs,{topic},a,b,left\n"
+        )
+    command = ("tables", "join", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "joined")
+
+    refused = run_here(monkeypatch, capsys, *command)
+    joined = run_here(monkeypatch, capsys, *command, "--workers", "same")
+
+    assert (refused.code, joined.code) == (1, 0)
+    assert len(refused.err.splitlines()) == 1
+    assert "\x1b" not in refused.err + joined.err + joined.out
+    assert "1 person took part in more than one" in joined.out
