@@ -82,7 +82,7 @@ def requests(
             file.write(request_line(request))
     click.echo(f"{output}: {size}")
     more = [
-        task.entry.name
+        str(task.entry.name)
         for task in content.tasks
         if isinstance(task.entry, JudgingTask) and (task.entry.choices != "four" or task.entry.asked_criteria)
     ]

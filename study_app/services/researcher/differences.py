@@ -470,7 +470,9 @@ class _Comparison:
         )
         names = {system.id: system.name for system in self._task.systems}
         answers = {
-            (topic, frozenset((names[a], names[b]))): {"a": names[a], "b": names[b]}.get(gold, gold)
+            (topic, frozenset((names[a], names[b]))): {None: None, "a": names[a], "b": names[b]}.get(
+                gold, EQUAL
+            )
             for topic, a, b, gold in self._session.execute(rows)
         }
         before = set(answers)
