@@ -30,13 +30,17 @@ from calibration.rank.judgments import (
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from calibration.tables.people import people_tables
-from calibration.tables.preferences import counted_tables
+from calibration.tables.preferences import adaptive_tasks, counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
 from metrics.errors import Fault, InputError, input_fault, pluralise
 
 LEVEL = 0.95
+WITHOUT_JUDGE = (
+    "the judge assists win rates alone, those of the pairs drawn whatever the answers were; which system is the best is said by people"
+    " alone (adaptive_pairs)"
+)
 BEST_DRAWS = 20_000
 """Posterior draws from which the probability of the best system is counted: .95 is known to .0015."""
 
@@ -144,7 +148,8 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         )
         for each in connected
     }
-    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level)
+    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level, study)
+    about_judge += [f"{label}: {WITHOUT_JUDGE}" for label in whole if len(assisted)]
     about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
@@ -187,10 +192,9 @@ def _with_adaptive(
     within: Literal["topic"] | None,
 ) -> dict[str, JudgedSystems]:
     """Return the judgments of tasks with adaptive pairs, those of these pairs too, by label."""
-    preferences = tables["preferences"]
-    if "drawn" not in preferences or not (preferences["drawn"] == "adaptive").any():
+    tasks = adaptive_tasks(tables["preferences"])
+    if not tasks:
         return {}
-    tasks = set(preferences.loc[(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False), "task"])
     every = tasks_judged(
         tables,
         exclude=exclude,
@@ -249,7 +253,7 @@ def rank_by_judge(
 
 
 def _assisted(
-    judged: list[JudgedSystems], verdicts: Verdicts, level: float
+    judged: list[JudgedSystems], verdicts: Verdicts, level: float, study: StudyRecord | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return rows and notes of all tasks, with why others have none; fail where no task has any."""
     if judged[0].fixed_topic is not None:
@@ -257,7 +261,7 @@ def _assisted(
             "a judge assists numbers over topics, and with topics fixed there are none",
             cure="rank over topics, without within",
         )
-    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level), judged)
+    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level, study=study), judged)
 
 
 def _connected(

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -455,6 +456,28 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     )
 
 
+_EARLIER = re.compile(r"study +([a-z0-9][a-z0-9-]{0,39})")
+_KEPT_OUT = re.compile(r"[a-z0-9][a-z0-9-]{0,39} ([0-9a-f]{64}|\*)")
+
+
+def _keep_out(value: Any) -> tuple[str, ...] | None:
+    """Check whom a study keeps out: files and earlier studies, or what a database has of them (`StudyEntry`)."""
+    listed = [value] if isinstance(value, str) else value
+    if listed is None:
+        return None
+    if isinstance(listed, list | tuple) and listed:
+        forms = (_EARLIER, _KEPT_OUT, _FILE_NAME)
+        if all(isinstance(each, str) and any(form.fullmatch(each) for form in forms) for each in listed):
+            return tuple(listed)
+    raise PydanticCustomError(
+        "literal_error",
+        "must be {expected}",
+        {
+            "expected": "the name of a file of ids, or study and the name of an earlier study, or a list of these"
+        },
+    )
+
+
 _SHARED = re.compile(rf"shared +{_FILE_NAME.pattern}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
@@ -471,7 +494,8 @@ def _pseudonyms(value: Any) -> str | tuple[str] | None:
 class StudyEntry(StudyFileModel):
     """Entry of a whole study file.
 
-    Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names, and ``pseudonyms`` the fingerprint of the key
+    Once loaded, ``keep_out`` has a text for each id, "STUDY DIGEST" (the digest is `study_app.study.id_list.digest_of` of that study), and
+    "STUDY *" for each earlier study whose people are looked up as somebody comes; ``ids`` and ``signing_keys`` hold the contents of the files of these names, and ``pseudonyms`` the fingerprint of the key
     of that file; the key is elsewhere (`study_app.store.pseudonym_keys`).
     """
 
@@ -482,6 +506,7 @@ class StudyEntry(StudyFileModel):
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
     ids: Annotated[Any, PlainValidator(_ids)] = None
+    keep_out: Annotated[Any, PlainValidator(_keep_out)] = None
     signing_keys: Annotated[Any, PlainValidator(_keys)] = None
     pseudonyms: Annotated[Any, PlainValidator(_pseudonyms)] = None
     demographics: Annotated[tuple[ColumnName, ...], Field(max_length=50, strict=False)] = ()
@@ -502,6 +527,16 @@ class StudyEntry(StudyFileModel):
     platform_fee: Share = 0
     lease_minutes: Annotated[int, Field(ge=1, le=1440)] = 45
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
+
+    @cached_property
+    def kept_out(self) -> Mapping[str, frozenset[str]]:
+        """Digests of ``keep_out`` by the study that they are of, with ``*`` where its people are looked up; {} until loaded."""
+        digests: dict[str, set[str]] = {}
+        for each in self.keep_out or ():
+            if _KEPT_OUT.fullmatch(each):
+                study, _, digest = each.partition(" ")
+                digests.setdefault(study, set()).add(digest)
+        return {study: frozenset(known) for study, known in digests.items()}
 
     @property
     def whole_consent(self) -> str:

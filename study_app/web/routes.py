@@ -131,7 +131,7 @@ MEANINGS = {
     "409": "All places are taken, or it is so already.",
     "413": "Larger than any answer.",
     "422": "The form comes back with the reason.",
-    "429": "Too many wrong keys; wait a minute.",
+    "429": "Too many wrong keys, or strangers from one network; wait a minute.",
     "503": "The database does not answer, or nobody new is let in now.",
 }
 FOR_SCRIPTS = "Instead of 303 for who accepts application/json alone: the address of the next page as `next`."
@@ -206,7 +206,7 @@ def _statuses(rule: Rule, method: str) -> list[str]:
     if rule.endpoint == "beside.ready":
         return ["200", "400", "503"]
     if rule.endpoint == "entry.enter":
-        return ["200", "303", "400", "403", "404", "409", "503"]
+        return ["200", "303", "400", "403", "404", "409", "429", "503"]
     taken = {"413"} if method == "POST" else set[str]()
     if rule.rule.startswith("/w/"):
         taken |= {"303", "403", "422"} if method == "POST" else {"303"}

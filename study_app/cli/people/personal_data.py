@@ -9,7 +9,7 @@ from study_app.cli.options import FiniteFloat
 from study_app.cli.output import database_option, named_database
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.completion import complete_workers
-from study_app.services.researcher.find import look_up
+from study_app.services.researcher.find import lists_with, look_up, looking_up
 from study_app.services.researcher.retention import (
     count_retained,
     count_rows,
@@ -31,7 +31,7 @@ from study_app.store.study_cache import StudyCache
 from study_app.study.shared_pseudonyms import LINKS_STILL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -124,7 +124,7 @@ def retention(
                 _overwrite(session, store)
                 delete_rows(session, parts)
             retained, name = count_retained(session, chosen.id), chosen.name
-            has_key = pseudonym_key(session, chosen.id) is not None
+            notes = [*_who_still_knows(session, chosen, person, is_any=bool(nameless or gone))]
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
@@ -144,8 +144,32 @@ def retention(
     )
     if is_real:
         click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
-    if has_key and (nameless or gone):
-        click.echo(f"note: {LINKS_STILL}", err=True)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _who_still_knows(
+    session: "Session", study: "LoadedStudy", person: str | None, *, is_any: bool
+) -> "Iterator[str]":
+    """Yield what still tells of people whose ids go, and what no longer recognises them.
+
+    ``person`` is the id of the one person who is deleted; ``is_any`` is False where nobody's id goes.
+    """
+    has_key = pseudonym_key(session, study.id) is not None
+    if has_key and is_any:
+        yield LINKS_STILL
+    blind = looking_up(session, study.name)
+    if blind and is_any and not has_key:
+        yield (
+            f"{join_names(blind)} keeps out who took part in {study.name}, and cannot recognise people whose id is deleted; write their "
+            f"digests first (prefcal study took-part {study.name} -o FILE) and name FILE in its keep_out"
+        )
+    listing = [] if person is None else lists_with(session, person)
+    if listing:
+        yield (
+            f"a list of {join_names(listing)} (ids, keep_out) has the digest of this id, by which whoever knows the id can tell; load the"
+            " study with a list without it"
+        )
 
 
 def _whose(

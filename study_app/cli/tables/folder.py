@@ -408,7 +408,7 @@ def read_with_verdicts(
     compact : collection of str
         Tables whose texts are to be categories, as for `calibration.tables.files.read_tables`.
     for_votes : bool
-        Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
+        Of the preferences only what votes rest on is needed, and what was read for them: the table takes a seventh of the memory.
     by : str, optional
         The criterion whose answers stand in place of the overall choices.
 
@@ -446,6 +446,7 @@ def read_with_verdicts(
         )
     found = dict(people)
     if for_votes and "preferences" in found:
+        ids = ["judgment"] * ("reads" in found)
         graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
-        found["preferences"] = found["preferences"][[*VOTED, *graded]]
+        found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts

@@ -45,6 +45,7 @@ Verdict: TypeAlias = Literal["allowed", "extends", "text", "refused"]
 FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
+    "keep_out",
     "signing_keys",
     *("reward", "currency", "platform_fee", "demographics"),
 }
@@ -57,7 +58,7 @@ A change touches no answer, or its rule is applied at analysis.
 OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
 """Keys that identify workers; fixed once there is one."""
 
-_OF_FILES = ("ids", "signing_keys", "pseudonyms")
+_OF_FILES = ("ids", "keep_out", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
 MOST_LINES = 6
 """Most differing lines of one text that are shown."""

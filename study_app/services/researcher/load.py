@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import StudyContent
 from study_app.protocol.sides import Side
 from study_app.services.researcher.completion import unpressed_workers
@@ -41,6 +41,8 @@ from study_app.store.models import (
 from study_app.store.pseudonym_keys import keep_pseudonym_key
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import ConsentText, Introduction, PastText, StoredStream, StudyLoad
+from study_app.study.file import StudyFile
+from study_app.study.id_list import LOOKED_UP
 from study_app.tasks.content import SourceFile, TaskContent, TopicContent
 from study_app.tasks.kinds import kind_of
 from study_app.tasks.reading.couples import EQUAL
@@ -118,6 +120,7 @@ def load_study(
         With a line for each change that would corrupt answers, and each accepted text that does not differ; nothing is stored then.
     """
     entry = content.file.entry
+    _check_earlier(session, content.file)
     study = session.scalars(
         select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
     ).one_or_none()
@@ -226,6 +229,26 @@ def release_finished(session: Session, study: LoadedStudy, *, now: datetime) -> 
     finished = unpressed_workers(session, StudyCache(), workers, now=now)
     for worker in sorted(finished):
         session.execute(update(Worker).where(Worker.id == worker).values(at_end_at=now))
+
+
+def _check_earlier(session: Session, file: StudyFile) -> None:
+    """Refuse to keep out the people of a study that is not here, or on another platform: nobody would be kept out."""
+    useless = "take it out: it could keep nobody out"
+    for name in [study for study, digests in file.entry.kept_out.items() if LOOKED_UP in digests]:
+        config = session.scalar(select(LoadedStudy.config).where(LoadedStudy.name == name))
+        problem, cure = "", useless
+        if name == file.entry.study:
+            problem = "keep_out names this study itself"
+            cure = "take it out: who has begun this study comes back as the same person anyway"
+        elif config is None:
+            problem = f"keep_out: no study {name!r} is loaded here"
+            cure = (
+                "load that study first, or name a file that prefcal study took-part wrote where it is loaded"
+            )
+        elif config["platform"] != file.entry.platform:
+            problem = f"keep_out: study {name} is on platform {config['platform']}, whose ids are not those of {file.entry.platform}"
+        if problem:
+            raise input_fault(problem, path=file.path, line=file.line("keep_out"), cure=cure)
 
 
 def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:

@@ -15,7 +15,8 @@ from study_app.study.platforms import ReturnLink
 class MessagePage:
     """Page with a message: keys of the catalogue, and a reference to this request.
 
-    ``stops`` is true if it leads to the page where one's part ends early.
+    ``stops`` is true if it leads to the page where one's part ends early. Who is kept out gets ``code`` and ``back``, the way to hand it
+    in, or reads ``leave``: the key of how to give up the place.
     """
 
     language: str
@@ -23,6 +24,9 @@ class MessagePage:
     text: str
     reference: str = ""
     stops: bool = False
+    leave: str = ""
+    code: str | None = None
+    back: ReturnLink | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

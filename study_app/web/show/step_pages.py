@@ -16,9 +16,9 @@ from study_app.services.worker.slots import listed_topics
 from study_app.services.worker.worker_progress import WorkerProgress, gets_more
 from study_app.store.models import Ballot
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow
-from study_app.study.entries import JudgingTask, TaskWithSearch, expect_entry_type
+from study_app.study.entries import JudgingTask, StudyEntry, TaskWithSearch, expect_entry_type
 from study_app.study.pair_answers import REASON, answer_fields, question_fields, scale_options
-from study_app.study.platforms import platform_of
+from study_app.study.platforms import platform_of, way_back
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
     AwayPage,
@@ -128,6 +128,25 @@ def message_page(page_request: PageRequest) -> MessagePage:
         heading=f"{kind}.heading",
         text=platform_of(page_request.here.plan.entry).full_text if leaves else f"{kind}.text",
         stops=kind == "full" and has_begun,
+    )
+
+
+def kept_out_page(entry: StudyEntry, *, worker: str, parameters: Mapping[str, str]) -> MessagePage:
+    """Return the page of somebody whom a study keeps out.
+
+    It has the code of those who are screened out and the way to hand it in, where the study has them; else it says how to give up the
+    place at the platform.
+    """
+    code = entry.codes.screened_out
+    back = way_back(entry, "screened_out", code, worker=worker, parameters=parameters)
+    leaves = code is None and back is None and entry.platform != "generic"
+    return MessagePage(
+        language=entry.tasks[0].language,
+        heading="kept_out.heading",
+        text="kept_out.text",
+        leave="kept_out.return_place" if leaves else "",
+        code=code,
+        back=back,
     )
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import prefcal
 from calibration.rank.best import best_posterior, couple_chances, couple_votes
 from calibration.rank.folder import read_ranking, write_ranking
-from calibration.rank.ranking import rank_systems
+from calibration.rank.ranking import WITHOUT_JUDGE, rank_systems
 from metrics.errors import InputError
 
 RNG = np.random.default_rng(5)
@@ -150,6 +151,32 @@ def test_a_ranking_of_adaptive_pairs_names_the_best_and_takes_its_win_rates_from
     assert ranking.frame()["worth"].sort_index().tolist() != alone.frame()["worth"].sort_index().tolist()
     assert any("adaptive_pairs" in note for note in ranking.notes)
     assert read_ranking(tmp_path).best_systems == {"t": best}
+
+
+def test_a_judge_assists_only_the_uniform_pairs_and_says_so():
+    """In both commands, in one line; the assisted win rates are those of people on uniform pairs."""
+    tables = adaptive_tables()
+    rng, votes = np.random.default_rng(3), tables["preferences"]
+    couples = [(f"q{topic}", f"s{a}", f"s{b}") for topic in range(9) for a in range(6) for b in range(a)]
+    verdicts = pd.DataFrame(couples, columns=["topic", "system_left", "system_right"]).assign(
+        task="t", worker="judge", pair="p", choice=rng.choice(["left", "right"], len(couples)), order=1
+    )
+    judges = pd.DataFrame({"worker": ["judge"], "kind": ["model"]})
+    both = {"preferences": pd.concat([votes, verdicts], ignore_index=True), "workers": judges}
+    ranking = prefcal.rank(both, assist="judge")
+    single = ranking.assisted[ranking.assisted["against"] == ""].set_index("system")
+
+    assert f"t: {WITHOUT_JUDGE}" in ranking.notes
+    assert single["people"].sort_index().tolist() == pytest.approx(
+        ranking.ranking.set_index("system")["win_rate"].sort_index().tolist(), abs=2e-3
+    )
+    assert single["pairs_people"].iloc[0] < 90
+    scores = pd.DataFrame(
+        [(f"s{a}", f"q{topic}", "m", -a) for a in range(6) for topic in range(9)],
+        columns=["run", "topic", "metric", "value"],
+    )
+    notes = prefcal.agree(both, scores=scores, assist="judge").notes
+    assert sum("(adaptive_pairs)" in note for note in notes) == 1
 
 
 def test_without_uniform_pairs_nothing_is_ranked():

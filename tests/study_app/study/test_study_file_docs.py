@@ -47,6 +47,7 @@ MODELS: dict[str, type[StudyFileModel]] = {
 IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
+    "keep_out": "nobody",
     "pseudonyms": "drawn at random",
     "demographics": "none",
     "signing_keys": "none",
@@ -150,7 +151,7 @@ def test_what_may_change_while_answers_exist_is_listed():
     free, raised = (
         set(re.findall(r"`(\w+)`", cell))
         for cell in PAGE.split("## Changing a loaded study")[1]
-        .split("|---|---|---|---|---|")[1]
+        .split("|---|---|---|---|---|\n")[1]
         .split("|")[1:3]
     )
     of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}

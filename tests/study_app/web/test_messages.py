@@ -26,6 +26,8 @@ MESSAGE_PAGES = (
         "no_study",
         "no_id",
         "not_invited",
+        "kept_out",
+        "too_often",
         "not_signed",
     ),
     *(
