@@ -30,6 +30,7 @@ from calibration.join.rows import (
     doubled_answers,
     joined_rows,
     leave_once,
+    refuse_copies,
     rename_workers,
     separate_ids,
     unite_pairs,
@@ -125,6 +126,7 @@ def join_tables(
     waves = read_folders(paths, records)
     if not same_content and (faults := list(content_faults(waves))):
         raise InputError(faults)
+    refuse_copies(waves)
     people = find_people(waves, workers)
     return _written(waves, people, output, keep_first=keep_first, parquet=parquet)
 

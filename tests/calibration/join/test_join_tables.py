@@ -247,7 +247,12 @@ def test_one_export_is_not_counted_twice(tmp_path, crowd, waves):
     assert "named twice" in refused([first, second, first], tmp_path / "joined")[0]
     assert "same tables as" in refused([first, copy], tmp_path / "joined")[0]
     assert "word for word" in refused([first, later], tmp_path / "joined")[0]
-    assert "stands in" in refused([first, unlike], tmp_path / "joined")[0]
+    restored = crowd[crowd["topic"] < "t5"].reset_index(drop=True)
+    restored.loc[3:, "decision_seconds"] += 1
+    parted = folder(tmp_path / "parted", {"preferences": restored}, record("wave1"))
+    assert "3 judgments (" in refused([first, parted], tmp_path / "joined")[0]
+    for same in (None, "same", "different"):
+        assert "word for word" in refused([first, unlike], tmp_path / "joined", workers=same)[0]
     assert "name two folders" in refused([first], tmp_path / "joined")[0]
 
 
