@@ -161,6 +161,11 @@ class CachedStudy:
     tasks: tuple[CachedTask, ...]
 
     @property
+    def shares_pseudonyms(self) -> bool:
+        """True if pseudonyms come from a key that other studies have too; False in a rehearsal."""
+        return isinstance(self.entry.pseudonyms, tuple)
+
+    @property
     def language(self) -> str:
         """Language of the pages that belong to no task: that of the first."""
         return self.tasks[0].entry.language

@@ -141,6 +141,7 @@ def load_study(
     if plan.faults:
         raise LoadRefusedError(plan.faults, plan.changes)
     if not plan.changes and study.sha256 == content.file.sha256:
+        keep_pseudonym_key(session, study.id, content.file.pseudonym_key)  # it may have been deleted
         return LoadReport(study=entry.study, outcome="unchanged")
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
