@@ -11,7 +11,7 @@ from sqlalchemy import select
 from calibration.tables.files import read_tables
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
-from study_app.estimate.estimate import estimate
+from study_app.estimate.estimate import assumptions, estimate
 from study_app.export.study_export import export_study
 from study_app.services.researcher.care import care_checks
 from study_app.store.database import transaction
@@ -380,6 +380,7 @@ def test_study_check_counts_the_time_and_the_gold(tmp_path, gold_task):
         read_whole_study(write_small_study(tmp_path, task=gold_task(**GRADED | {"search_seconds": 60})))
     )
     assert asked.tasks[0].seconds.high > plain.tasks[0].seconds.high
+    assert "2 to 6 s for each criterion" in assumptions([asked.tasks[0].content.entry])
     assert any("a worker gets 1 gold pair in all" in line for line in asked.warnings)
 
 
