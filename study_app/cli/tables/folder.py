@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
 from study_app.cli.output import Output, database_option, open_named_database, wrapped
@@ -105,7 +105,10 @@ def export(
         with transaction(store, write=True) as session:
             add_results_view(session, chosen_study(session, name).id, now=now)
         times = "exact times" if exact_times else "moved times"
-        note_command(store, name, "export", f"{times}, with raw" if raw else times)
+        people = pluralise(summary.workers - summary.withdrawn, "person", "people")
+        note_command(
+            store, name, "export", f"{times}{', with raw' if raw else ''}, of {people} under pseudonyms"
+        )
     finally:
         store.engine.dispose()
     click.echo(f"exported {name} to {folder.absolute()}\n{_described(summary)}")
