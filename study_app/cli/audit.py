@@ -107,11 +107,11 @@ def _study_acts(name: str, acts: "Sequence[tuple[AuditEntry, int | None]]", faul
     if not acts:
         return f"{name}: nothing was done yet"
     first, last = acts[0][0].at, acts[-1][0].at
-    who = [f"{person} ({number})" for person, number in Counter(entry.who for entry, _ in acts).items()]
+    holders = [f"{person} ({number})" for person, number in Counter(entry.who for entry, _ in acts).items()]
     concerned = Counter(entry.what for entry, people in acts if people is not None)
     broken = [problem for problem in faults if problem.startswith(f"the audit of study {name}: ")]
     lines = [
-        f"{name}: {pluralise(len(acts), 'act')} from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC, by {join_names(who, most=50)}",
+        f"{name}: {pluralise(len(acts), 'act')} from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC, by {join_names(holders, most=50)}",
         "The chain of lines is whole." if not broken else "; ".join(broken),
     ]
     if concerned:

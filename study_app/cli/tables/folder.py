@@ -38,6 +38,11 @@ SQLite reports hundreds for one torn page.
     "--parquet", is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
 )
 @click.option(
+    "--texts",
+    is_flag=True,
+    help="Write the reasons of workers, in their own words: read them before you publish.",
+)
+@click.option(
     "--exact-times",
     is_flag=True,
     help="Leave all times as they are: with the platform's list they identify workers.",
@@ -54,6 +59,7 @@ def export(
     *,
     raw: bool,
     parquet: bool,
+    texts: bool,
     exact_times: bool,
     replace_real: bool,
 ) -> None:
@@ -98,6 +104,7 @@ def export(
                 now=now,
                 raw=raw,
                 parquet=parquet,
+                texts=texts,
                 exact_times=exact_times,
                 complete=complete,
             )
@@ -106,9 +113,8 @@ def export(
             add_results_view(session, chosen_study(session, name).id, now=now)
         times = "exact times" if exact_times else "moved times"
         people = pluralise(summary.workers - summary.withdrawn, "person", "people")
-        note_command(
-            store, name, "export", f"{times}{', with raw' if raw else ''}, of {people} under pseudonyms"
-        )
+        parts = [times, *["with raw"] * raw, *["with reasons"] * texts, f"of {people} under pseudonyms"]
+        note_command(store, name, "export", ", ".join(parts))
     finally:
         store.engine.dispose()
     click.echo(f"exported {name} to {folder.absolute()}\n{_described(summary)}")

@@ -46,6 +46,10 @@ from study_app.study.file import StudyFile
 from study_app.study.id_list import LOOKED_UP
 from study_app.tasks.content import SourceFile, TaskContent, TopicContent
 from study_app.tasks.kinds import kind_of
+from study_app.tasks.reading.couples import EQUAL
+
+SIDES = ("a", "b")
+"""Known answers of gold pairs for a side, as `models.Pair` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +142,7 @@ def load_study(
     if plan.faults:
         raise LoadRefusedError(plan.faults, plan.changes)
     if not plan.changes and study.sha256 == content.file.sha256:
+        keep_pseudonym_key(session, study.id, content.file.pseudonym_key)  # it may have been deleted
         return LoadReport(study=entry.study, outcome="unchanged")
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
@@ -501,7 +506,7 @@ def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] 
     if side is None:
         return content.detail
     detail = content.detail or {}
-    judged = {system for couple in task_content.system_pairs[content.id] for system in couple}
+    judged = {system for couple in task_content.shown_pairs[content.id] for system in couple}
     shows = {name for system in judged for name in side.shows(task_content.sides[content.id, system], detail)}
     return {**detail, "shows": sorted(shows)}
 
@@ -539,13 +544,18 @@ def _pairs_of(
     """Return the rows of the pairs of a topic, none where no pairs are judged."""
     if kind_of(task_content.entry).page != "pair":
         return []
+    gold = {
+        pair.systems: EQUAL if pair.better is None else SIDES[pair.systems.index(pair.better)]
+        for pair in task_content.gold.get(content.id, ())
+    }
     return [
         Pair(
             topic_id=topic,
             system_a_id=systems[a],
             system_b_id=systems[b],
             name=f"{content.id}:{a}~{b}",
+            gold=gold.get((a, b)),
             added_at=now,
         )
-        for a, b in task_content.system_pairs[content.id]
+        for a, b in task_content.shown_pairs[content.id]
     ]

@@ -197,7 +197,7 @@ def test_agree_writes_it_and_the_report_shows_it(study, tmp_path):
 
     [section] = reading_sections(found.reading)
     assert section.title == (
-        "People read a side for 2 (short) to 14.6 seconds (long), and opened a source on 50.0\u202f% of sides (long)"
+        "People read a side for 2 (short) to 14.6 seconds (long), and opened a link on 50.0\u202f% of sides (long)"
     )
     [table] = section.tables
     assert [row[0] for row in table.rows] == ["long", "short"]

@@ -11,6 +11,7 @@ from study_app.study.entries import (
     AdaptivePairs,
     CheckQuestion,
     Codes,
+    Criterion,
     JudgingTask,
     Question,
     StudyEntry,
@@ -40,6 +41,7 @@ MODELS: dict[str, type[StudyFileModel]] = {
     "### Judged pairs": JudgingTask,
     "### Question": Question,
     "### Adaptive pairs": AdaptivePairs,
+    "### Graded answers and criteria": Criterion,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
 IN_WORDS = {
