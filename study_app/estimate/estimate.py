@@ -25,6 +25,7 @@ from study_app.tasks.kinds import KINDS, STANDARD, check_of, kind_of
 from study_app.tasks.workload import (
     AGREEING,
     CHECK_QUESTION,
+    CRITERIA_ASSUMED,
     EXAMPLE,
     FINISHING,
     NOTHING,
@@ -159,9 +160,11 @@ def shown_consent(content: StudyContent) -> str:
 
 def assumptions(tasks: Iterable[TaskEntry]) -> tuple[str, ...]:
     """Return the assumptions about reading and answering of these tasks."""
+    tasks = list(tasks)
     present = {task.kind for task in tasks}
+    asks = any(isinstance(task, JudgingTask) and task.asked_criteria for task in tasks)
     of_kinds = (words for name, kind in KINDS.items() if name in present for words in kind.assumed)
-    return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds]))
+    return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds, *CRITERIA_ASSUMED[:asks]]))
 
 
 def consent_seconds(text: str, language: str) -> SecondsRange:
