@@ -261,7 +261,8 @@ def test_the_consent_says_how_long_it_takes_and_what_is_paid(summaries):
     path = summaries / "study.yaml"
     path.write_text(path.read_text().replace("reward: 2.5 ", "reward: 3.5 "))
     checked = CliRunner().invoke(cli, ["study", "check", str(path)]).output
-    assert "the consent text does not say what is paid: reward is 3.50 EUR" in checked
+    assert "the consent text names another amount than reward: 3.50 EUR, which the page adds" in checked
+    assert "the page adds: You are paid 3.50 EUR for all of it." in checked
 
 
 def test_a_diary_says_over_how_many_days_it_goes(tmp_path):
