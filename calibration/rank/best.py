@@ -16,7 +16,7 @@ lost early are not shown again. Where votes are not transitive (`is_intransitive
 (Wu and Liu 2016), which knows no worths: both systems come from draws of the share of every couple, Beta(1 + wins, 1 + losses).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,8 @@ DRAWS = 1000
 DUELING_DRAWS = 200
 _STEPS, _LARGEST_STEP, _CLOSE = 50, 2.0, 1e-6
 _ROUNDS = 3
+_NO_PRIOR = 1e4
+"""Variance of worths that tells nothing."""
 _INTRANSITIVE = 2.33
 """Standard normal value beyond which votes of couples differ more from the model than chance has it (one-sided 1 %)."""
 
@@ -63,46 +65,14 @@ class CoupleVotes:
         """(c,) votes of each ordered couple."""
         return self.for_left + self.for_right + self.ties
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestSystem:
-    """The system that is most likely the best, where pairs were chosen to find it.
-
-    Attributes
-    ----------
-    system, second : str
-        It, and the one most likely the best without it.
-    probability : float
-        That it is the best.
-    difference, low, high : float
-        How far its log worth is above that of the second, with the interval over topics and people; NaN where there is none.
-    judgments, uniform : int
-        All judgments, and those of pairs that were drawn whatever the answers before were.
-    """
-
-    system: str
-    second: str
-    probability: float
-    difference: float
-    low: float
-    high: float
-    judgments: int
-    uniform: int
-
-    def sentence(self, level: float) -> str:
-        """Say which system is the best, and how sure that is."""
-        sure = f"{self.system} is the best with probability {format_share(self.probability)}"
-        if np.isnan(self.low):
-            return f"{sure} ({self.judgments:,} judgments)"
-        return (
-            f"{sure}: its log worth is {self.difference:.2f} above that of {self.second}"
-            f" ({100 * level:.4g} % interval {self.low:.2f} to {self.high:.2f}; {self.judgments:,} judgments)"
+    def counted_as(self, share: float) -> "CoupleVotes":
+        """Return the same votes, each counted as a share of one."""
+        return replace(
+            self,
+            for_left=share * self.for_left,
+            for_right=share * self.for_right,
+            ties=share * self.ties,
         )
-
-
-def format_share(share: float) -> str:
-    """Write a probability with two digits, or as more than .99."""
-    return "more than .99" if share > 0.995 else f"{share:.2f}".lstrip("0")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -202,6 +172,20 @@ def best_posterior(votes: CoupleVotes) -> BestPosterior:
         side=float(point[systems]),
         log_tie=float(point[-1]),
     )
+
+
+def model_variances(votes: CoupleVotes) -> Floats:
+    """Return the variances of all differences of worths by the likelihood alone, (s, s), as if votes were independent."""
+    systems = votes.systems
+    start = np.append(np.zeros(systems + 1), LOG_TIE_MEAN)
+    covariance = _mode(votes, start, _NO_PRIOR)[1][:systems, :systems]
+    return variances_of_differences(covariance)
+
+
+def variances_of_differences(covariance: Floats) -> Floats:
+    """Return the variances of all differences, (s, s), from those of s numbers."""
+    own = np.diag(covariance)
+    return np.asarray(own[:, None] + own[None] - 2 * covariance)
 
 
 def _mode(votes: CoupleVotes, start: Floats, variance: float) -> tuple[Floats, Floats]:

@@ -134,7 +134,9 @@ def test_tables_of_people_of_two_servers_are_those_of_one(tmp_path):
     """Every kind of table, split by people into three folders, one of them Parquet alone, comes back byte for byte."""
     whole = {
         name: rows.sort_values("worker", kind="stable", ignore_index=True) if "worker" in rows else rows
-        for name, rows in simulate_study(SimulatedStudy(workers=9, topics=4, items=4), np.random.default_rng(5)).items()
+        for name, rows in simulate_study(
+            SimulatedStudy(workers=9, topics=4, items=4), np.random.default_rng(5)
+        ).items()
     }
     write_tables(whole, tmp_path / "whole")
     names = sorted(whole["workers"]["worker"])
