@@ -30,6 +30,7 @@ from calibration.agree.judged_task import (
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import measure_called, printed_name, resolved, resolved_for_all
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
+from calibration.agree.reading import reading_rows
 from calibration.agree.result import (
     AgreementTables,
     NamedComparisons,
@@ -307,6 +308,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
         },
+        reading=reading_rows(evidence.tables, complete_only=complete_only),
         judges=replace(joined([result.judges for result in results.values()]), assisted=assisted),
         by=evidence.by,
     )

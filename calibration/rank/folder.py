@@ -34,6 +34,8 @@ GRADED = (
     "Worths are by a cumulative-link model of how much better people found one side, and ranks are by worths."
 )
 """What to know of a ranking by graded answers."""
+NO_GRADED_WORTHS = "Graded answers give no worths here, so that all ranks are open; choices alone, without ordinal, give ranks"
+"""The answer where a ranking by graded answers has no worths."""
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",

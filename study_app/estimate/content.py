@@ -15,7 +15,7 @@ from study_app.protocol.sides import Side
 from study_app.study.entries import JudgingTask
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
-from study_app.study.id_list import with_ids
+from study_app.study.id_list import with_lists
 from study_app.study.shared_pseudonyms import with_pseudonym_key
 from study_app.study.signed_ids import with_keys
 from study_app.study.standard_texts import UNWRITTEN
@@ -72,13 +72,13 @@ def read_ready_study(path: str | Path) -> StudyContent:
     Raises
     ------
     InputError
-        As `read_study_file`, `with_ids`, `with_keys`, `with_pseudonym_key` and `read_study_content` do, and where its consent is not written yet.
+        As `read_study_file`, `with_lists`, `with_keys`, `with_pseudonym_key` and `read_study_content` do, and where its consent is not written yet.
     """
     file = read_study_file(path, KINDS)
     log = FaultLog(file.path)
     _note_unwritten(file, log)
     try:
-        content = read_study_content(with_pseudonym_key(with_keys(with_ids(file))))
+        content = read_study_content(with_pseudonym_key(with_keys(with_lists(file))))
     except InputError as error:
         raise InputError([*log.faults, *error.faults]) from None
     log.raise_if_any()

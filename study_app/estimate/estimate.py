@@ -32,6 +32,7 @@ from study_app.tasks.workload import (
     STANDARD_INTRODUCTION,
     Capacity,
     SecondsRange,
+    gold_of_a_worker,
     read_once,
     reading_seconds,
 )
@@ -167,7 +168,7 @@ def media_load(content: TaskContent) -> MediaLoad | None:
     shown = {key: {media.sha256 for media in side.media()} for key, side in content.sides.items()}
     pages = [
         shown[topic, one] | shown[topic, other]
-        for topic, couples in content.system_pairs.items()
+        for topic, couples in content.shown_pairs.items()
         for one, other in couples
     ]
     largest = sorted((sum(sizes[sha256] for sha256 in page) for page in pages), reverse=True)
@@ -253,6 +254,12 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
             f"a worker gets {repeats} repeats in all, but consistency is judged from {MIN_VALIDATIONS} on; "
             "raise validation_pairs"
         )
+    gold = sum(gold_of_a_worker(task.content) for task in tasks if _wants_gold(task.content.entry))
+    if 0 < gold < MIN_VALIDATIONS:
+        yield (
+            f"a worker gets {pluralise(gold, 'gold pair')} in all, but gold pairs exclude nobody with fewer than {MIN_VALIDATIONS}; "
+            "raise gold_per_worker, or add to gold_pairs"
+        )
     for task in tasks:
         limit = None if task.capacity is None else task.capacity.workers
         if limit is not None and limit != workers:
@@ -260,6 +267,10 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
             yield (
                 f"{task.content.entry.name} is full after {limit} workers; {others} can still come for other tasks"
             )
+
+
+def _wants_gold(entry: TaskEntry) -> bool:
+    return isinstance(entry, JudgingTask) and entry.min_gold > 0
 
 
 def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:

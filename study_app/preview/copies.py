@@ -42,7 +42,8 @@ from study_app.study.platforms import platform_of
 from study_app.study.question_answers import field_of
 from study_app.tasks.kinds import check_of
 from study_app.web.app import create_app
-from study_app.web.serving import NAME, Server, message_response
+from study_app.web.serving import NAME, Server, message_response, render_page
+from study_app.web.show.step_pages import kept_out_page
 
 MAX_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""
@@ -323,6 +324,10 @@ class Copies:
         """Return the page with the text ``key`` of the catalogue, as the server would."""
         language = self.content.file.entry.tasks[0].language
         with self._app.test_request_context("/"):
+            if key == "kept_out":
+                entry = self.content.file.entry
+                page = kept_out_page(entry, worker=platform_of(entry).trial_id, parameters={})
+                return render_page("message", page, status=status)
             return message_response(key, status=status, language=language, reference=reference)
 
     def _twin(self, path: Path, clock: SkippingClock) -> Flask:

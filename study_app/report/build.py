@@ -23,6 +23,7 @@ from study_app.report.parts.front import NOBODY_ASKED, SIMULATED, front
 from study_app.report.parts.judges import judges_section
 from study_app.report.parts.methods import limits_section, methods_section, provenance_section
 from study_app.report.parts.ranking import ranking_sections
+from study_app.report.parts.reading import reading_sections
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.sweep import sweep_section
 from study_app.report.parts.workers import workers_section
@@ -137,6 +138,7 @@ def build_report(material: ReportInputs) -> Report:
             ),
             *judges,
             *assisted_sections(material, results),
+            *reading_sections(material.reading),
             *streams,
             *sweeps,
             fit,

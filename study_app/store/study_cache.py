@@ -56,8 +56,8 @@ class CachedTopic:
 class CachedTask:
     """Task with ``entry`` of the study file, and ``systems`` by row in order.
 
-    ``pairs`` is the two systems of each pair leased by itself (rows), or empty. ``later_pairs``: when those of them came that were
-    added to a running study.
+    ``pairs`` is the two systems of each pair leased by itself (rows), or empty; ``gold`` the topic of each gold pair (rows).
+    ``later_pairs``: when those of the pairs came that were added to a running study.
     """
 
     id: int
@@ -66,6 +66,7 @@ class CachedTask:
     topics: tuple[CachedTopic, ...]
     systems: dict[int, str]
     pairs: Mapping[int, tuple[int, int]]
+    gold: Mapping[int, int] = field(default_factory=dict)
     later_pairs: Mapping[int, datetime] = field(default_factory=dict)
 
     @cached_property
@@ -160,6 +161,11 @@ class CachedStudy:
     tasks: tuple[CachedTask, ...]
 
     @property
+    def shares_pseudonyms(self) -> bool:
+        """True if pseudonyms come from a key that other studies have too; False in a rehearsal."""
+        return isinstance(self.entry.pseudonyms, tuple)
+
+    @property
     def language(self) -> str:
         """Language of the pages that belong to no task: that of the first."""
         return self.tasks[0].entry.language
@@ -247,7 +253,8 @@ def _pairs(session: Session, task: Task, entry: TaskEntry) -> Sequence[Pair]:
     """Return the pairs that are leased one by one."""
     if kind_of(entry).unit != "pair":
         return ()
-    return session.scalars(select(Pair).join(Topic).where(Topic.task_id == task.id).order_by(Pair.id)).all()
+    of_task = select(Pair).join(Topic).where(Topic.task_id == task.id, Pair.gold.is_(None))
+    return session.scalars(of_task.order_by(Pair.id)).all()
 
 
 def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, Sequence[int]]:
@@ -267,6 +274,7 @@ def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, 
 def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> CachedTask:
     pairs = _pairs(session, task, entry)
     units = _units(task, entry, pairs)
+    gold = select(Pair.id, Pair.topic_id).join(Topic).where(Topic.task_id == task.id, Pair.gold.is_not(None))
     return CachedTask(
         id=task.id,
         number=number,
@@ -286,6 +294,7 @@ def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> C
             for topic in task.topics
         ),
         pairs={pair.id: (pair.system_a_id, pair.system_b_id) for pair in pairs},
+        gold={pair: topic for pair, topic in session.execute(gold)},  # noqa: C416 - rows are not tuples to mypy
         later_pairs={pair.id: pair.added_at for pair in pairs if pair.added_at is not None},
     )
 

@@ -115,7 +115,8 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     """Measure how well measures agree with the preferences in TABLES.
 
     TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
-    stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
+    reading.csv where pages logged what was read and opened, and stream_scores.csv and stream_correlations.csv for a study of streams, and prints
+    the agreement. Which system people
     prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it. Judges that are no people (workers
     of kind model) are held against the people, beside one more person: judge.csv, judge_topics.csv, judge_people.csv, judge_axis.csv; with
     --assist JUDGE its verdicts on pairs that nobody judged narrow the intervals (assisted_agreement.csv).

@@ -62,7 +62,6 @@ GRADED = (
     "Worths are by a cumulative-link model of the signed strength of each answer (McCullagh 1980), with cut points alike on both sides"
     " (Agresti 1992) and an effect of the side; their intervals are over topics and people at once, and ranks are by worths."
 )
-GRADES = {"graded5": "five", "graded7": "seven"}
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
@@ -89,7 +88,7 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
     study = material.study
-    remarks = [study.how_joined, study.people_twice, *study.history] if study else []
+    remarks = [study.people_twice, *study.history] if study else []
     paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, remarks)])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
@@ -150,10 +149,6 @@ def _tasks(material: ReportInputs) -> Iterator[str]:
         listed = criteria if isinstance(criteria, list) else []
         if shown := [each for each in listed if isinstance(each, str) and each not in asked]:
             sentences.append(f"Above the two stood: {' '.join(shown)}")
-        if grades := GRADES.get(str(numbers.get("choices"))):
-            sentences.append(
-                f"Answers had {grades} grades, from much better on one side to much better on the other."
-            )
         if asked:
             texts = {
                 each["name"]: f" ({each['text']})"

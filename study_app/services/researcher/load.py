@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import StudyContent
 from study_app.protocol.sides import Side
 from study_app.services.researcher.completion import unpressed_workers
@@ -41,8 +41,14 @@ from study_app.store.models import (
 from study_app.store.pseudonym_keys import keep_pseudonym_key
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import ConsentText, Introduction, PastText, StoredStream, StudyLoad
+from study_app.study.file import StudyFile
+from study_app.study.id_list import LOOKED_UP
 from study_app.tasks.content import SourceFile, TaskContent, TopicContent
 from study_app.tasks.kinds import kind_of
+from study_app.tasks.reading.couples import EQUAL
+
+SIDES = ("a", "b")
+"""Known answers of gold pairs for a side, as `models.Pair` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +120,7 @@ def load_study(
         With a line for each change that would corrupt answers, and each accepted text that does not differ; nothing is stored then.
     """
     entry = content.file.entry
+    _check_earlier(session, content.file)
     study = session.scalars(
         select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
     ).one_or_none()
@@ -134,6 +141,7 @@ def load_study(
     if plan.faults:
         raise LoadRefusedError(plan.faults, plan.changes)
     if not plan.changes and study.sha256 == content.file.sha256:
+        keep_pseudonym_key(session, study.id, content.file.pseudonym_key)  # it may have been deleted
         return LoadReport(study=entry.study, outcome="unchanged")
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
@@ -222,6 +230,26 @@ def release_finished(session: Session, study: LoadedStudy, *, now: datetime) -> 
     finished = unpressed_workers(session, StudyCache(), workers, now=now)
     for worker in sorted(finished):
         session.execute(update(Worker).where(Worker.id == worker).values(at_end_at=now))
+
+
+def _check_earlier(session: Session, file: StudyFile) -> None:
+    """Refuse to keep out the people of a study that is not here, or on another platform: nobody would be kept out."""
+    useless = "take it out: it could keep nobody out"
+    for name in [study for study, digests in file.entry.kept_out.items() if LOOKED_UP in digests]:
+        config = session.scalar(select(LoadedStudy.config).where(LoadedStudy.name == name))
+        problem, cure = "", useless
+        if name == file.entry.study:
+            problem = "keep_out names this study itself"
+            cure = "take it out: who has begun this study comes back as the same person anyway"
+        elif config is None:
+            problem = f"keep_out: no study {name!r} is loaded here"
+            cure = (
+                "load that study first, or name a file that prefcal study took-part wrote where it is loaded"
+            )
+        elif config["platform"] != file.entry.platform:
+            problem = f"keep_out: study {name} is on platform {config['platform']}, whose ids are not those of {file.entry.platform}"
+        if problem:
+            raise input_fault(problem, path=file.path, line=file.line("keep_out"), cure=cure)
 
 
 def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
@@ -476,7 +504,7 @@ def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] 
     if side is None:
         return content.detail
     detail = content.detail or {}
-    judged = {system for couple in task_content.system_pairs[content.id] for system in couple}
+    judged = {system for couple in task_content.shown_pairs[content.id] for system in couple}
     shows = {name for system in judged for name in side.shows(task_content.sides[content.id, system], detail)}
     return {**detail, "shows": sorted(shows)}
 
@@ -514,13 +542,18 @@ def _pairs_of(
     """Return the rows of the pairs of a topic, none where no pairs are judged."""
     if kind_of(task_content.entry).page != "pair":
         return []
+    gold = {
+        pair.systems: EQUAL if pair.better is None else SIDES[pair.systems.index(pair.better)]
+        for pair in task_content.gold.get(content.id, ())
+    }
     return [
         Pair(
             topic_id=topic,
             system_a_id=systems[a],
             system_b_id=systems[b],
             name=f"{content.id}:{a}~{b}",
+            gold=gold.get((a, b)),
             added_at=now,
         )
-        for a, b in task_content.system_pairs[content.id]
+        for a, b in task_content.shown_pairs[content.id]
     ]

@@ -32,7 +32,7 @@ from study_app.web.console.auth import (
     message_page,
     viewer_required,
 )
-from study_app.web.console.facts import FACTS, Consistency, LastTask, Window, WorkerLogGaps
+from study_app.web.console.facts import FACTS, Consistency, GoldShare, LastTask, Window, WorkerLogGaps
 from study_app.web.console.layout import csv_response, page
 from study_app.web.console.summary import format_minutes
 from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
@@ -71,7 +71,7 @@ class PersonRow:
         pressed or not.
     minutes : float or None
         From consent to the end, or to the last sign of life; None without consent.
-    last_task, consistency, care, window, gaps
+    last_task, consistency, gold, care, window, gaps
         Values of `FACTS`; ``last_task`` and ``window`` are None where nothing is known.
     """
 
@@ -84,6 +84,7 @@ class PersonRow:
     minutes: float | None
     last_task: LastTask | None = None
     consistency: Consistency = field(default_factory=Consistency)
+    gold: GoldShare = field(default_factory=GoldShare)
     care: CareChecks = field(default_factory=CareChecks)
     window: Window | None = None
     gaps: WorkerLogGaps = field(default_factory=WorkerLogGaps)
@@ -242,6 +243,8 @@ CSV: Mapping[str, Callable[[PersonRow], Any]] = {
     "held": lambda row: row.last_task.slots if row.last_task else "",
     "repeats": lambda row: row.consistency.repeats,
     "consistent": lambda row: row.consistency.consistent,
+    "gold_pairs": lambda row: row.gold.pairs,
+    "gold_right": lambda row: row.gold.right,
     "flags": lambda row: ", ".join(row.care.flags),
     "excluded": lambda row: ", ".join(row.care.excluded),
     "device": lambda row: row.window.device if row.window else "",

@@ -106,7 +106,7 @@ def estimates(tables, about):
         columns=["topic", "run", "metric", "value"],
     )
     ranking = rank_systems(tables, study=about)
-    sources = ScoreSources(tables=tables, scores=scores, drew_sides=("pairs",))
+    sources = ScoreSources(tables=tables, scores=scores, study=about)
     found = agree(sources)
     return (ranking.ranking, ranking.duels, found.agreement, found.comparisons, found.pairs)
 
@@ -157,6 +157,20 @@ def test_tables_of_people_of_two_servers_are_those_of_one(tmp_path):
     for name in whole:
         written = [(tmp_path / place / f"{name}.csv").read_bytes() for place in ("whole", "joined")]
         assert written[0] == written[1], name
+
+
+def test_a_joined_folder_is_joined_again_by_the_same_key(tmp_path, crowd, waves):
+    """People are still recognised; how many stand in several studies is then not told."""
+    first, second = waves()
+    more = folder(tmp_path / "third", {"preferences": crowd[:6].assign(topic="t9")}, record("wave3"))
+    join_tables([first, second], tmp_path / "two")
+
+    three = join_tables([tmp_path / "two", more], tmp_path / "three")
+
+    assert (three.record.pseudonyms, three.record.may_stand_twice, three.record.in_several) == (KEY, 0, 0)
+    assert [part.study for part in three.record.joined] == ["wave1", "wave2", "wave3"]
+    assert read_tables(tmp_path / "three")["preferences"]["worker"].nunique() == 12
+    assert any(note.startswith("how many people took part") for note in three.notes)
 
 
 def test_without_a_shared_key_it_is_said_that_people_may_stand_twice(tmp_path, crowd, waves):
@@ -233,7 +247,12 @@ def test_one_export_is_not_counted_twice(tmp_path, crowd, waves):
     assert "named twice" in refused([first, second, first], tmp_path / "joined")[0]
     assert "same tables as" in refused([first, copy], tmp_path / "joined")[0]
     assert "word for word" in refused([first, later], tmp_path / "joined")[0]
-    assert "stands in" in refused([first, unlike], tmp_path / "joined")[0]
+    restored = crowd[crowd["topic"] < "t5"].reset_index(drop=True)
+    restored.loc[3:, "decision_seconds"] += 1
+    parted = folder(tmp_path / "parted", {"preferences": restored}, record("wave1"))
+    assert "3 judgments (" in refused([first, parted], tmp_path / "joined")[0]
+    for same in (None, "same", "different"):
+        assert "word for word" in refused([first, unlike], tmp_path / "joined", workers=same)[0]
     assert "name two folders" in refused([first], tmp_path / "joined")[0]
 
 
@@ -450,8 +469,16 @@ def test_the_output_is_new_or_a_join(tmp_path, waves):
 def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     """Keys of the protocol are left out of study.json; times are exact where any are; consent texts of all are there."""
     records = (
-        {"times": "moved", "task": {"protocol": {"seed": 1, "pairs_per_worker": 5}}},
-        {"times": "exact", "task": {"protocol": {"seed": 1, "pairs_per_worker": 9}}},
+        {
+            "results_opened": [{"at": "2026-03-09T00:00Z", "judgments": 9}],
+            "times": "moved",
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 5, "pairs": "all"}},
+        },
+        {
+            "times": "exact",
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 9, "pairs": "pairs.tsv"}},
+            "results_opened": [{"at": "2026-03-05T00:00Z", "judgments": 7}],
+        },
     )
     folders = waves(
         more=({"searches": pd.DataFrame({"worker": ["w0"], "topic": "t0", "seconds": [1.0]})}, {}),
@@ -464,7 +491,9 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     joined = join_tables(folders, tmp_path / "joined", parquet=True)
 
     assert joined.record.times == "exact"
-    assert joined.record.tasks["pairs"].protocol == {"seed": 1}
+    assert [look.judgments for look in joined.record.results_opened] == [7, 9]
+    assert joined.record.tasks["pairs"].protocol == {"seed": 1, "pairs": "pairs.tsv"}
+    assert joined.record.pairs_file("pairs") == "pairs.tsv"
     assert (
         "task pairs: pairs_per_worker differs between the studies, and study.json leaves it out"
         in joined.notes

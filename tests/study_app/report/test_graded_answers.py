@@ -95,11 +95,10 @@ def test_gold_pairs_stand_beside_repeats_with_who_was_left_out(folder):
 
 
 def test_methods_say_how_people_were_asked(folder):
-    """The scale, the criteria asked, those only shown, and the rule."""
+    """The criteria asked, those only shown, and the rule."""
     said = " ".join(methods_section(read_material(folder), []).paragraphs)
 
     assert "Above the two stood: Think of a friend." in said
-    assert "Answers had five grades" in said
     assert "On the same page and scale people answered about correct (Which is right?), short." in said
     assert "less than 0.5 of at least 3 gold pairs answered right" in said
 

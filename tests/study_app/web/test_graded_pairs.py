@@ -1,0 +1,292 @@
+"""Graded choices, asked criteria, reasons and gold pairs: from the study file to pages, the database, exports and the console."""
+
+from itertools import combinations
+
+import pandas as pd
+import pytest
+from sqlalchemy import select
+
+from calibration.tables.files import read_tables
+from metrics.errors import InputError
+from study_app.estimate.content import read_whole_study
+from study_app.estimate.estimate import estimate
+from study_app.export.study_export import export_study
+from study_app.services.researcher.care import care_checks
+from study_app.store.database import transaction
+from study_app.store.models import Judgment, LoadedStudy, Pair, Showing, Worker
+from study_app.store.study_cache import read_plan
+from tests.study_app.small_study import SYSTEMS, write_small_study
+
+CRITERIA = [
+    "Think of somebody in a hurry.",
+    {"name": "correct", "text": "Which is more correct?"},
+    {"name": "short", "text": "Which is shorter?"},
+]
+GRADED = {"choices": "graded5", "criteria": CRITERIA, "reason": "optional", "search_seconds": 0}
+GOLD = "topic\ta\tb\tanswer\nSYQ-1\tsysbeta\tsysalpha\tsysalpha\nSYQ-2\tsysalpha\tsysbeta\tequally_good\n"
+ALL = {"choice": "left_2", "criterion-1": "equally_good", "criterion-2": "right_1"}
+
+
+@pytest.fixture
+def gold_task(tmp_path):
+    """Return the keys of a task with gold pairs, whose file stands in the folder of the study."""
+
+    def keys(text=GOLD, **changes):
+        (tmp_path / "gold.tsv").write_text(text, encoding="utf-8")
+        return {"gold_pairs": str(tmp_path / "gold.tsv"), "validation_pairs": 0, **changes}
+
+    return keys
+
+
+def answers(campaign):
+    """Return choice, strength, criteria, reason and revision of every answer, in order."""
+    stored = select(Judgment.choice, Judgment.strength, Judgment.criteria, Judgment.reason, Judgment.revision)
+    return [tuple(row) for row in campaign.rows(stored.order_by(Judgment.id))]
+
+
+def exported(campaign, folder, **options):
+    """Export the small study, and read its tables as later stages do."""
+    with transaction(campaign.database, write=False) as session:
+        study = session.scalars(select(LoadedStudy)).one()
+        export_study(session, study, folder, now=campaign.clock(), **options)
+    return read_tables(folder)
+
+
+@pytest.mark.both_databases
+def test_a_whole_answer_is_stored_once_and_a_changed_part_is_a_revision(campaign, tmp_path):
+    """Reload, Back, a double click and a form that comes back lose nothing; the table has the newest revision."""
+    made = campaign(task=GRADED)
+    ann = made.at_pairs()
+    first, form = ann.path, ann.form()
+    made.clock.forward(10)
+    ann.send(**ALL, reason=" It is\r\nshorter. ")
+    ann.send(form=form, to=first, **ALL, reason="It is\nshorter.")
+    whole = ("left", 2, {"correct": ["equally_good", 0], "short": ["right", 1]}, "It is\nshorter.")
+    assert answers(made) == [(*whole, 1)]
+    ann.open(first)
+    assert [ann.checked(name) for name in ALL] == [[value] for value in ALL.values()]
+    assert ann.html.select_one("textarea").get_text().strip() == "It is\nshorter."
+    for changed in ({"criterion-2": "left_1"}, {"reason": "Other words"}, {"choice": "left_1"}):
+        ann.open(first).send(**{**ALL, "reason": "It is\nshorter.", **changed})
+    assert [row[4] for row in answers(made)] == [1, 2, 3, 4]
+    assert answers(made)[3] == ("left", 1, *whole[2:], 4)
+    tables = exported(made, tmp_path / "tables")
+    assert tables["preferences"][["choice", "strength", "revision"]].to_numpy().tolist() == [["left", 1, 4]]
+    assert tables["criteria"].drop(columns="judgment").to_numpy().tolist() == [
+        ["correct", "equally_good", 0],
+        ["short", "right", 1],
+    ]
+
+
+def test_reasons_leave_only_with_texts(campaign, tmp_path):
+    """And the raw tables have what is asked of the others."""
+    made = campaign(task=GRADED)
+    made.at_pairs().send(**ALL, reason="Ask Ann Smith")
+    for folder, texts in (("plain", False), ("texts", True)):
+        exported(made, tmp_path / folder, raw=True, texts=texts)
+        written = [path for path in (tmp_path / folder).rglob("*.csv") if "Smith" in path.read_text()]
+        assert {path.name for path in written} == ({"judgments.csv", "preferences.csv"} if texts else set())
+    raw = pd.read_csv(tmp_path / "plain" / "raw" / "judgments.csv").iloc[0]
+    assert (raw["strength"], raw["criteria"]) == (
+        2,
+        '{"correct": ["equally_good", 0], "short": ["right", 1]}',
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "sent", "says"),
+    [
+        ({}, {"criterion-2": None}, "Please answer every question."),
+        ({}, {"choice": "left"}, "Please answer every question."),
+        ({}, {"criterion-1": "left_3"}, "Please answer every question."),
+        ({}, {"reason": "x" * 501}, "Please write at most 500 characters."),
+        ({"reason": "required"}, {"reason": " \n"}, "Please write in a few words why."),
+        ({"language": "ja"}, {"choice": None}, "すべての質問にお答えください。"),
+    ],
+)
+def test_a_form_with_a_fault_comes_back_as_it_was_filled_in(campaign, changes, sent, says):
+    """Nothing of it is stored."""
+    made = campaign(task=GRADED | changes)
+    ann = made.at_pairs()
+    fields = {key: value for key, value in {**ALL, "reason": "why", **sent}.items() if value is not None}
+    ann.send(**fields)
+    assert (ann.status, answers(made)) == (422, [])
+    assert says in ann.text
+    for name in ALL:
+        valid = fields.get(name) in ann.options(name)
+        assert ann.checked(name) == ([fields[name]] if valid else [])
+    assert ann.html.select_one("textarea").get_text().strip() == fields["reason"].strip()
+
+
+def test_a_worker_who_withdraws_takes_criteria_and_reasons_along(campaign, tmp_path, gold_task):
+    """Only the row that says so stays."""
+    made = campaign(task=gold_task(**GRADED))
+    ann = made.at_pairs()
+    code = made.rows(select(Worker.withdrawal_code))[0][0]
+    while "/pair/" in ann.step:
+        ann.send(**ALL, reason="Ask Ann Smith")
+    made.visitor().open("/withdraw").send(code=code)
+    tables = exported(made, tmp_path / "tables", texts=True)
+    assert tables["preferences"].empty
+    assert tables["criteria"].empty
+    assert tables["workers"].filter(["gold_right"]).isna().all().all()
+
+
+def test_pages_without_these_keys_are_as_they_were(campaign, tmp_path):
+    """No column, no table, no field."""
+    made = campaign(task={"search_seconds": 0})
+    ann = made.at_pairs()
+    assert list(ann.options("choice")) == ["left", "right", "equally_good", "equally_bad"]
+    assert not ann.html.select("textarea, [name^=criterion]")
+    ann.send(choice="equally_bad", reason="not asked", **{"criterion-1": "left"})
+    assert answers(made) == [("equally_bad", None, None, None, 1)]
+    exported(made, tmp_path / "tables")
+    assert not (tmp_path / "tables" / "criteria.csv").exists()
+    header = (tmp_path / "tables" / "preferences.csv").read_text().splitlines()[0].split(",")
+    assert not {"strength", "reason", "gold"} & set(header)
+
+
+def test_seven_steps_and_the_four_options_serve_criteria_too(campaign):
+    """All questions of a page have the same options."""
+    made = campaign(task={**GRADED, "choices": "graded7"})
+    ann = made.at_pairs()
+    assert list(ann.options("choice")) == list(ann.options("criterion-2"))
+    assert ann.options("choice")["right_3"] == "B much better"
+    assert len(ann.options("choice")) == 7
+
+
+@pytest.mark.both_databases
+def test_gold_pairs_come_among_others_and_count_in_nothing(campaign, gold_task, tmp_path):
+    """The export has the known answer by the sides shown, and the rule sees who answers wrongly; progress and results do not."""
+    task = {"name": "summaries", "search_seconds": 0, "queries_per_worker": 2, "workers_per_query": 9}
+    made = campaign(task=gold_task(**task))
+    with transaction(made.database, write=False) as session:
+        known = dict(session.execute(select(Pair.id, Pair.gold).where(Pair.gold.is_not(None))).all())
+    assert sorted(known.values()) == ["a", "equally_good"]
+    for name in ("ann", "bob"):
+        visitor = made.at_pairs(name)
+        while "/choose" in visitor.step or "/pair/" in visitor.step:
+            if "/choose" in visitor.step:
+                visitor.send(topic=next(iter(visitor.options("topic"))))
+            else:
+                assert "gold" not in visitor.response.text.lower()
+                visitor.send(choice="left")
+    tables = exported(made, tmp_path / "tables")
+    rows = tables["preferences"]
+    gold = rows[rows["gold"].notna()]
+    assert len(gold) == 4
+    assert len(rows) == 12
+    sided = gold[gold["gold"] != "equally_good"]
+    better = sided["system_left"].where(sided["gold"] == "left", sided["system_right"])
+    assert set(better) == {"sysalpha"}
+    right = (gold["gold"] == "left").groupby(gold["worker"]).mean()
+    assert tables["workers"].set_index("worker")["gold_right"].to_dict() == right.to_dict()
+    progress = made.progress()
+    assert (progress.tasks[0].judgments_per_pair.low, progress.tasks[0].judgments_per_pair.high) == (2, 2)
+    assert sum(progress.choices.values()) == 8
+    with transaction(made.database, write=False) as session:
+        plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
+        checks = care_checks(session, plan, select(Worker.id))
+    assert all("gold" not in check.excluded for check in checks.values()), "two are too few"
+    with transaction(made.database, write=False) as session:
+        positions = session.execute(select(Showing.position).where(Showing.pair_id.in_(known))).scalars()
+        assert all(position > 1 for position in positions)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"choices": "graded6"}, "tasks.1.choices must be 'four', 'graded5' or 'graded7', got 'graded6'"),
+        ({"reason": "yes"}, "tasks.1.reason must be 'optional' or 'required', got 'yes'"),
+        (
+            {"criteria": [{"name": "a b", "text": "?"}]},
+            "tasks.1.criteria.1.name has a form that is not allowed",
+        ),
+        ({"criteria": [{"name": "ab"}]}, "tasks.1.criteria.1.text is missing"),
+        ({"criteria": [{"name": "ab", "text": "?", "of": 1}]}, "tasks.1.criteria.1.of is not known"),
+        ({"criteria": [{"name": "ab", "text": "?"}] * 2}, "two criteria are named 'ab'"),
+        ({"criteria": [3]}, "tasks.1.criteria.1 must be text, got '3'"),
+        ({"min_gold": 1.5}, "tasks.1.min_gold must be at most 1, got '1.5'"),
+        ({"gold_pairs": "none.tsv"}, "gold_pairs: there is no file none.tsv"),
+    ],
+)
+def test_faults_of_the_study_file_are_one_line_each(tmp_path, changes, fault):
+    """With the line and a cure."""
+    with pytest.raises(InputError) as raised:
+        read_whole_study(write_small_study(tmp_path, task=changes))
+    (line,) = [f"{one.problem}" for one in raised.value.faults]
+    assert fault in line
+    assert raised.value.faults[0].line
+    assert raised.value.faults[0].cure
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "fault"),
+    [
+        ("SYQ-1\tsysalpha\tsysbeta\tleft\n", {}, "the answer is left, which is no system of the pair"),
+        ("SYQ-1\tsysalpha\tsysbeta\n", {}, "4 fields expected, got 3"),
+        ("SYQ-9\tsysalpha\tsysbeta\tsysbeta\n", {}, "there is no topic SYQ-9"),
+        ("SYQ-1\tsysalpha\tsysbata\tsysbeta\n", {}, "there is no system sysbata"),
+        ("SYQ-1\tsysalpha\tsysbeta\tsysbeta\nSYQ-1\tsysbeta\tsysalpha\tsysbeta\n", {}, "duplicate couple"),
+        ("topic\ta\tb\tanswer\n", {}, "there are no pairs"),
+        (
+            "".join(f"SYQ-1\t{a}\t{b}\t{b}\n" for a, b in combinations(SYSTEMS, 2)),
+            {},
+            "topic SYQ-1 has gold pairs alone",
+        ),
+        (
+            "SYQ-1\tsysalpha\tsysbeta\tsysbeta\n",
+            {"pairs": "pairs.tsv"},
+            "sysalpha and sysbeta of topic SYQ-1 are a gold pair too",
+        ),
+    ],
+)
+def test_faults_of_gold_pairs_are_one_line_each(tmp_path, gold_task, text, changes, fault):
+    """Of the file of gold pairs or of the pairs."""
+    (tmp_path / "pairs.tsv").write_text("SYQ-1\tsysbeta\tsysalpha\n")
+    with pytest.raises(InputError) as raised:
+        read_whole_study(write_small_study(tmp_path, task=gold_task(text, **changes)))
+    (line,) = [one.problem for one in raised.value.faults]
+    assert fault in line
+
+
+def test_a_running_study_keeps_its_known_answers(campaign, gold_task):
+    """A pair that was judged cannot become one with a known answer, and a known answer does not change."""
+    made = campaign(task=gold_task(search_seconds=0))
+    made.at_pairs().send(choice="left")
+    for text, says in (
+        (GOLD.replace("sysalpha\tsysalpha", "sysalpha\tsysbeta"), "sysalpha, sysbeta differs"),
+        (GOLD + "SYQ-1\tsysalpha\tsysgamma\tsysgamma\n", "sysalpha, sysgamma differs"),
+    ):
+        with pytest.raises(InputError) as raised:
+            made.load(task=gold_task(text, search_seconds=0))
+        (fault,) = raised.value.faults
+        assert f"the known answer of {says}" in fault.problem
+
+
+def test_study_check_counts_the_time_and_the_gold(tmp_path, gold_task):
+    """Criteria and reasons take time, and fewer than three gold pairs exclude nobody."""
+    plain = estimate(read_whole_study(write_small_study(tmp_path, task={"validation_pairs": 0})))
+    asked = estimate(
+        read_whole_study(write_small_study(tmp_path, task=gold_task(**GRADED | {"search_seconds": 60})))
+    )
+    assert asked.tasks[0].seconds.high > plain.tasks[0].seconds.high
+    assert any("a worker gets 1 gold pair in all" in line for line in asked.warnings)
+
+
+def test_the_console_shows_reasons_and_gold_to_who_may_see_sides(campaign, gold_task):
+    """A worker's timeline has what was said, and people's table how many gold pairs were right."""
+    made = campaign(task=gold_task(**GRADED))
+    ann = made.at_pairs()
+    while "/pair/" in ann.step:
+        ann.send(**ALL, reason="Shorter by far")
+    client = made.console()
+    people = client.get("/r/small/people").text
+    assert "gold 0 of 1" in people or "gold 1 of 1" in people
+    pseudonym = made.rows(select(Worker.pseudonym))[0][0]
+    person = client.get(f"/r/small/people/{pseudonym}").text
+    assert "left by 2, after" in person
+    assert "short: right by 1" in person
+    assert "reason: Shorter by far" in person
+    assert "a gold pair answered" in person
+    assert "gold pairs, not counted" in client.get("/r/small/material").text
