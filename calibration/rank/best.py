@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import chdtrc
 
 from calibration.inference.choice import choice_shares
 from metrics.arrays import Floats, Ints
@@ -35,8 +36,10 @@ _STEPS, _LARGEST_STEP, _CLOSE = 50, 2.0, 1e-6
 _ROUNDS = 3
 _NO_PRIOR = 1e4
 """Variance of worths that tells nothing."""
-_INTRANSITIVE = 2.33
-"""Standard normal value beyond which votes of couples differ more from the model than chance has it (one-sided 1 %)."""
+FEWEST_VOTES = 5
+"""Smallest number of votes of a couple by which circles are seen."""
+_INTRANSITIVE = 0.001
+"""Probability of such votes, were they transitive, below which they are not taken as such; it is asked again with every worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,20 +110,23 @@ class BestPosterior:
     def is_intransitive(self) -> bool:
         """Whether the votes of couples differ more from one scale of worths than chance has it.
 
-        sum over couples of (votes for the first - expected)^2 / variance, less their number, over its standard deviation.
+        The sum over couples with `FEWEST_VOTES` or more of (votes for the first less those for the second - expected)^2 / variance, both ways
+        round together, beyond the `_INTRANSITIVE` quantile of chi squared with as many degrees of freedom. Couples with fewer votes tell nothing
+        of a circle and add noise.
         """
         votes, n = self.votes, self.votes.total
         shares = choice_shares(
             self.worth[votes.left] - self.worth[votes.right] + self.side, np.asarray(self.log_tie)
         )
-        lead, decided = shares.first - shares.second, shares.first + shares.second
-        variance = decided - lead**2
-        fourth = (
-            shares.first * (1 - lead) ** 4 + shares.second * (1 + lead) ** 4 + shares.tie * lead**4
-        ) / variance**2
-        distance = (votes.for_left - votes.for_right - n * lead) ** 2 / (n * variance)
-        spread = np.sqrt((2 + (fourth - 3) / n).sum())
-        return bool((distance - 1).sum() > _INTRANSITIVE * spread)
+        lead = shares.first - shares.second
+        ends = np.stack([votes.left, votes.right])
+        couple = np.unique(ends.min(axis=0) * votes.systems + ends.max(axis=0), return_inverse=True)[1]
+        off = np.where(votes.left < votes.right, 1, -1) * (votes.for_left - votes.for_right - n * lead)
+        variance = n * (shares.first + shares.second - lead**2)
+        off, variance, n = (np.bincount(couple, each) for each in (off, variance, n))
+        is_known = n >= FEWEST_VOTES
+        distance = (off[is_known] ** 2 / variance[is_known]).sum()
+        return bool(is_known.any() and chdtrc(is_known.sum(), distance) < _INTRANSITIVE)
 
 
 def couple_votes(left: Ints, right: Ints, for_left: Floats, systems: int) -> CoupleVotes:

@@ -101,6 +101,27 @@ def test_votes_in_a_circle_are_not_transitive():
     assert couple_chances(best_posterior(circle), np.random.default_rng(1)).sum() == pytest.approx(2)
 
 
+def test_a_circle_at_the_top_is_seen_among_couples_with_few_votes():
+    """Thirty votes of each couple of the best three, in a circle, beside 465 couples with one or two votes by worths; without it nothing is."""
+    rng = np.random.default_rng(8)
+    worth = np.append([1.0, 1.0, 1.0], rng.normal(0, 0.4, 28))
+    noise = [
+        (left, right, rng.choice([1.0, 0.0, 0.5], p=_shares(worth[left] - worth[right])), 1)
+        for left in range(31)
+        for right in range(31)
+        if left != right
+    ]
+
+    def counted(wins):
+        return votes(
+            [*noise, *(row for a, b in ((0, 1), (1, 2), (2, 0)) for row in both_ways(a, b, wins, 15 - wins))],
+            31,
+        )
+
+    assert best_posterior(counted(11)).is_intransitive
+    assert not best_posterior(counted(8)).is_intransitive
+
+
 def adaptive_tables(seed=1):
     """Six systems, 12 people, votes of a model; the first 2 of every 8 judgments were drawn whatever the answers were."""
     rng = np.random.default_rng(seed)
