@@ -123,9 +123,8 @@ class BestPosterior:
         couple = np.unique(ends.min(axis=0) * votes.systems + ends.max(axis=0), return_inverse=True)[1]
         off = np.where(votes.left < votes.right, 1, -1) * (votes.for_left - votes.for_right - n * lead)
         variance = n * (shares.first + shares.second - lead**2)
-        off, variance, n = (np.bincount(couple, each) for each in (off, variance, n))
-        is_known = n >= FEWEST_VOTES
-        distance = (off[is_known] ** 2 / variance[is_known]).sum()
+        is_known = np.bincount(couple, n) >= FEWEST_VOTES
+        distance = (np.bincount(couple, off) ** 2 / np.bincount(couple, variance))[is_known].sum()
         return bool(is_known.any() and chdtrc(is_known.sum(), distance) < _INTRANSITIVE)
 
 

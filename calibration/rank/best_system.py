@@ -3,7 +3,7 @@
 The posterior is that of `calibration.rank.best`, from which pairs were drawn. It takes votes for independent, and they are not: judgments of a
 topic share the topic, and those of a person the person. So the votes count as fewer than they are,
 
-    1 / phi of each,    phi = max(1, median over systems j of V(best - j) / V_0(best - j))
+    1 / phi of each,    phi = max(1, V(best - second) / V_0(best - second))
 
 with V the variance over topics and people of the difference of two worths (`calibration.rank.worths`) and V_0 that by the likelihood as if votes
 were independent. Difference and interval are those of that posterior, by Student's t with the degrees of freedom of V. Which systems
@@ -19,16 +19,13 @@ from scipy.special import stdtrit
 
 from calibration.rank.best import (
     BestPosterior,
-    CoupleVotes,
     best_posterior,
     couple_votes,
     model_variances,
     variances_of_differences,
 )
-from calibration.rank.crossed import StandardErrors
 from calibration.rank.judgments import JudgedSystems
 from calibration.rank.worths import Worths
-from metrics.arrays import Floats
 
 DRAWS = 20_000
 """Posterior draws from which the probability of the best system is counted: .95 is known to .0015."""
@@ -91,21 +88,21 @@ def best_system(judged: JudgedSystems, worths: Worths | None, level: float, *, u
     """
     votes = couple_votes(judged.left, judged.right, judged.for_left, len(judged.systems))
     posterior = best_posterior(votes)
-    errors = None if worths is None else worths.covariances.of_differences().errors()
-    if errors is not None:
-        leader = int(_most_likely(posterior)[1].argmax())
-        posterior = best_posterior(votes.counted_as(1 / _votes_a_vote(votes, errors, leader)))
-    order, p_best = _most_likely(posterior)
-    best, second = (int(place) for place in order[:2])
-    reach = float("nan")
-    if errors is not None:
-        variance = variances_of_differences(posterior.covariance)[best, second]
-        reach = float(stdtrit(errors.df[best, second], (1 + level) / 2) * np.sqrt(variance))
+    best, second = _first_two(posterior)[0]
+    df = float("nan")
+    if worths is not None:
+        errors = worths.covariances.of_differences().errors()
+        variance = errors.standard_error[best, second] ** 2
+        phi = float(np.fmax(1.0, variance / model_variances(votes)[best, second]))
+        posterior, df = best_posterior(votes.counted_as(1 / phi)), float(errors.df[best, second])
+    (best, second), probability = _first_two(posterior)
+    variance = variances_of_differences(posterior.covariance)[best, second]
+    reach = float(stdtrit(df, (1 + level) / 2) * np.sqrt(variance))
     difference = float(posterior.worth[best] - posterior.worth[second])
     return BestSystem(
         system=judged.systems[best],
         second=judged.systems[second],
-        probability=float(p_best[best]),
+        probability=probability,
         difference=difference,
         low=difference - reach,
         high=difference + reach,
@@ -114,16 +111,8 @@ def best_system(judged: JudgedSystems, worths: Worths | None, level: float, *, u
     )
 
 
-def _most_likely(posterior: BestPosterior) -> tuple[Floats, Floats]:
-    """Return the systems, the most likely best first, and the probability of each."""
+def _first_two(posterior: BestPosterior) -> tuple[tuple[int, int], float]:
+    """Return the system that is most likely the best and the one most likely so without it, and the probability of the first."""
     p_best = posterior.probabilities(np.random.default_rng(int(posterior.votes.total.sum())), draws=DRAWS)
-    return np.lexsort((-posterior.worth, -p_best)), p_best
-
-
-def _votes_a_vote(votes: CoupleVotes, errors: StandardErrors, leader: int) -> float:
-    """Return phi: how many votes are worth one independent vote; 1 where no variance is known."""
-    ratio = errors.standard_error[leader] ** 2 / np.where(
-        np.arange(votes.systems) == leader, np.nan, model_variances(votes)[leader]
-    )
-    known = ratio[~np.isnan(ratio)]
-    return max(1.0, float(np.median(known))) if len(known) else 1.0
+    best, second = np.lexsort((-posterior.worth, -p_best))[:2].tolist()
+    return (best, second), float(p_best[best])
