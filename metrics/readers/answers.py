@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.answers.judged import AnswerRun, AnswerSentence
-from metrics.errors import FaultLog, closest_name, join_names
+from metrics.errors import FaultLog, closest_name, join_names, pluralise
 from metrics.readers.lines import rows, run_name
 from metrics.readers.texts import DocumentText, id_of, is_id, is_json_file, is_text, json_objects, text_object
 
@@ -156,12 +156,12 @@ def read_answers(path: str | Path) -> dict[str, AnswerText]:
         elif not answer.text:
             cure = "write one, or delete it"
             log.add(f"the answer to topic {topic} is empty", line=answer.line, cure=cure, kind="empty")
-        elif answer.run_id != first.run_id:
-            problem = f"an answer of run {answer.run_id!r}, and those above are of {first.run_id!r}"
-            log.add(problem, line=answer.line, cure="write the answers of each run into a file", kind="run")
         elif answer.is_joined != first.is_joined:
             cure = "write all answers of a file in one form, see docs/study-file.md"
             log.add("an answer of another form than those above", line=answer.line, cure=cure, kind="form")
+        elif answer.run_id != first.run_id:
+            problem = f"an answer of run {answer.run_id!r}, and those above are of {first.run_id!r}"
+            log.add(problem, line=answer.line, cure="write the answers of each run into a file", kind="run")
         elif topic in answers:
             cure = "delete one of the two lines; each system has a file of its own"
             log.add(f"topic {topic} is answered twice", line=answer.line, cure=cure, kind="twice")
@@ -290,8 +290,10 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
 
 
 SENTENCES = ("answer", "responses", "report")
-TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qid")
+TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qa_id", "qid")
 """Members that name the topic; where there is a turn, the others name its conversation."""
+GROUNDED = ("existing_supported_citations", "supported_citations")
+"""Members with the sources that support a sentence of TREC BioGen, task A: given by the track, and found by the run."""
 RUN_IDS = ("run_id", "run_name", "runtag", "run_tag")
 
 
@@ -434,7 +436,9 @@ class TrackAnswer:
         """Return the id of a citation, or note an index without a reference."""
         source = self._cited(cited)
         if source is None:
-            problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
+            references = len(self.references)
+            number = f"{'is' if references == 1 else 'are'} {pluralise(references, 'reference')},"
+            problem = f"the answer to topic {self.topic} cites {cited}, and there {number} counted from 0"
             cure = "add it to the references, or take the citation out"
             log.add(problem, line=line, cure=cure, kind="reference")
         return source
@@ -494,10 +498,8 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     metadata = plain.get("metadata")
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
     holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
-    topics = {
-        name: str(of[name]).strip() for of in holders[::-1] for name in TRACK_TOPICS if is_id(of.get(name))
-    }
-    topic = next((topics[name] for name in TRACK_TOPICS if name in topics), None)
+    topics = [(name, str(of[name]).strip()) for name in TRACK_TOPICS for of in holders if is_id(of.get(name))]
+    topic = topics[0][1] if topics else None
     sentences = [_sentence(item) for item in ([given] if isinstance(given, str) else given or ())]
     whole = [item for item in sentences if item is not None]
     if given is None or topic is None or len(whole) < len(sentences):
@@ -514,8 +516,8 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
             run_id=_run_id(*holders),
             has_places=references is not None,
             other_topic=None
-            if "turn_id" in topics
-            else next((other for other in topics.values() if other != topic), None),
+            if topics[0][0] == "turn_id"
+            else next((other for _, other in topics if other != topic), None),
         )
     ]
 
@@ -563,7 +565,9 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
         return plain, []
     if not isinstance(plain, dict) or not is_text(plain.get("text")):
         return None
-    cited = plain.get("citations") or []
+    cited = plain.get("citations") or [
+        source for name in GROUNDED if isinstance(plain.get(name), list) for source in plain[name]
+    ]
     if not isinstance(cited, list | dict) or not all(map(is_id, cited)):
         return None
     return plain["text"], list(cited)

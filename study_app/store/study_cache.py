@@ -19,7 +19,7 @@ from sqlalchemy.orm.attributes import InstrumentedAttribute
 from study_app.protocol.sides import Side
 from study_app.protocol.streams import UpdateStream
 from study_app.store.models import EPOCH, LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
-from study_app.store.task_models import StoredStream
+from study_app.store.task_models import ConsentText, StoredStream
 from study_app.study.entries import (
     FollowedTask,
     StudyEntry,
@@ -151,11 +151,15 @@ class CachedTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedStudy:
-    """A study: what its file says, and its tasks with what they are made of."""
+    """A study: what its file says, and its tasks with what they are made of.
+
+    ``consent`` is the text that workers agree to; ``consent_sha256`` is its hash.
+    """
 
     id: int
     name: str
     entry: StudyEntry
+    consent: str
     consent_sha256: str
     version: int
     tasks: tuple[CachedTask, ...]
@@ -236,10 +240,14 @@ def read_plan(session: Session, study_id: int) -> CachedStudy:
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
     entry = read_study_entry(loaded.config, KINDS)
+    consent = select(ConsentText.text).where(
+        ConsentText.study_id == study_id, ConsentText.sha256 == loaded.consent_sha256
+    )
     return CachedStudy(
         id=loaded.id,
         name=loaded.name,
         entry=entry,
+        consent=session.scalars(consent).one(),
         consent_sha256=loaded.consent_sha256,
         version=loaded.version,
         tasks=tuple(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import (
@@ -160,8 +160,9 @@ PAIRS_ASSUMED = (
     f"{percent(READ_AGAIN.low)} to {percent(READ_AGAIN.high)} when it comes again",
     f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
 )
+CRITERIA_ASSUMED = (f"{CRITERION.low:g} to {CRITERION.high:g} s for each criterion",)
 LOOKING_ASSUMED = (f"{LOOK_SECONDS:g} s to look at a picture",)
-"""Assumptions in words about all times, about pairs, and about pictures."""
+"""Assumptions in words about all times, about pairs, about criteria that are asked, and about pictures."""
 
 
 def reading_seconds(text: str, language: str) -> float:
@@ -410,7 +411,7 @@ def judging(content: TaskContent, entry: ChosenTopicTask) -> str:
 def _and_gold(content: TaskContent) -> str:
     """Return the gold pairs of a worker, in words; empty without any."""
     number = gold_of_a_worker(content)
-    return f", and {count_phrase(number, 'gold pair')}" if number else ""
+    return f", and {pluralise(number, 'gold pair')}" if number else ""
 
 
 def taking(content: TaskContent, entry: AssignedPairTask) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
 from study_app.cli.output import Output, database_option, open_named_database, wrapped
@@ -112,7 +112,8 @@ def export(
         with transaction(store, write=True) as session:
             add_results_view(session, chosen_study(session, name).id, now=now)
         times = "exact times" if exact_times else "moved times"
-        parts = [times, *["with raw"] * raw, *["with reasons"] * texts]
+        people = pluralise(summary.workers - summary.withdrawn, "person", "people")
+        parts = [times, *["with raw"] * raw, *["with reasons"] * texts, f"of {people} under pseudonyms"]
         note_command(store, name, "export", ", ".join(parts))
     finally:
         store.engine.dispose()

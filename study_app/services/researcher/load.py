@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import StudyContent
+from study_app.estimate.estimate import shown_consent
 from study_app.protocol.sides import Side
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.services.researcher.differences import (
@@ -127,12 +128,12 @@ def load_study(
     if study is None:
         if accept_texts:
             raise LoadRefusedError([_nothing_to_accept(content)], ())
-        study = LoadedStudy(name=entry.study)
-        _fill(study, content, now=now)
+        study, consent = LoadedStudy(name=entry.study), shown_consent(content)
+        _fill(study, content, consent, now=now)
         session.add(study)
         session.flush()
         keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-        _keep_consent_text(session, study, entry.whole_consent, now=now)
+        _keep_consent_text(session, study, consent, now=now)
         _add_tasks(session, study, content)
         if keeps_media:
             _keep_media(session, content)
@@ -145,9 +146,10 @@ def load_study(
         return LoadReport(study=entry.study, outcome="unchanged")
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
-    _fill(study, content, now=now)
+    consent = shown_consent(content)
+    _fill(study, content, consent, now=now)
     keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-    _keep_consent_text(session, study, entry.whole_consent, now=now)
+    _keep_consent_text(session, study, consent, now=now)
     if plan.has_answers:
         _update_tasks(session, study, content, now=now)
     else:
@@ -252,13 +254,13 @@ def _check_earlier(session: Session, file: StudyFile) -> None:
             raise input_fault(problem, path=file.path, line=file.line("keep_out"), cure=cure)
 
 
-def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
+def _fill(study: LoadedStudy, content: StudyContent, consent: str, *, now: datetime) -> None:
     file = content.file
     study.sha256 = file.sha256
     study.source = file.source
     study.folder, study.file_name = str(file.path.absolute().parent), file.path.name
     study.config = file.entry.model_dump(mode="json")
-    study.consent_sha256 = hashlib.sha256(file.entry.whole_consent.encode()).hexdigest()
+    study.consent_sha256 = hashlib.sha256(consent.encode()).hexdigest()
     study.loaded_at = now
     study.version = (study.version or 0) + 1
 

@@ -212,7 +212,7 @@ def give_consent(session: Session, progress: WorkerProgress, *, now: datetime) -
 def consent_text(session: Session, loaded_study: CachedStudy, sha256: str) -> str:
     """Return the consent text of a hash, the current text if it is the same."""
     if sha256 == loaded_study.consent_sha256:
-        return loaded_study.entry.whole_consent
+        return loaded_study.consent
     kept = select(ConsentText.text).where(
         ConsentText.study_id == loaded_study.id, ConsentText.sha256 == sha256
     )

@@ -52,14 +52,30 @@ def with_pairs(folder: Path, content: TaskContent, faults: list[Fault]) -> TaskC
         gold = collect_faults(faults, partial(_read_gold, folder / path, content))
         files = {**content.files, **source_files(folder, {"gold_pairs": path})}
         content = replace(content, files=files, gold=gold or {})
-    name = entry.pairs_file
-    if name is None:
-        return None if gold is None else _judged_only(content, _without_gold(content))
-    chosen = collect_faults(faults, partial(_read, folder / name, content))
-    if chosen is None or gold is None:
+    couples: Mapping[str, Sequence[SystemPair]] | None = _without_gold(content)
+    if entry.pairs_file is not None:
+        couples = collect_faults(faults, partial(_read, folder / entry.pairs_file, content))
+        files = {**content.files, **source_files(folder, {"pairs": entry.pairs_file})}
+        content = replace(content, files=files)
+    if couples is None or gold is None:
         return None
-    files = {**content.files, **source_files(folder, {"pairs": name})}
-    return _judged_only(replace(content, files=files), chosen)
+    faults += _lone_gold(folder, content, couples)
+    return _judged_only(content, couples)
+
+
+def _lone_gold(
+    folder: Path, content: TaskContent, couples: Mapping[str, Sequence[SystemPair]]
+) -> Iterator[Fault]:
+    """Yield the topics with gold pairs alone, where workers choose a topic and its gold pairs come with its others."""
+    if isinstance(content.entry, ChosenTopicTask):
+        for topic in content.gold:
+            if not couples.get(topic):
+                yield Fault(
+                    problem=f"topic {topic} has gold pairs alone, and workers choose a topic to judge its pairs",
+                    cure="leave one of its pairs out here, or name another in pairs",
+                    path=str(folder / str(content.entry.gold_pairs)),
+                    line=1,
+                )
 
 
 def _without_gold(content: TaskContent) -> Mapping[str, Sequence[SystemPair]]:
@@ -115,8 +131,7 @@ def _read_gold(path: Path, content: TaskContent) -> _Gold:
     Raises
     ------
     InputError
-        As `_lines` does; with answers that are neither of the two systems nor a tie, and, where workers choose a topic, with topics that
-        would have gold pairs alone.
+        As `_lines` does; with answers that are neither of the two systems nor a tie.
     """
     log, known = FaultLog(path), dict[str, list[GoldPair]]()
     for line, topic, couple, (answer,) in _lines(log, path, content, (*COLUMNS, "answer")):
@@ -125,15 +140,8 @@ def _read_gold(path: Path, content: TaskContent) -> _Gold:
             log.add(f"the answer is {answer}, which is no system of the pair", line=line, cure=cure)
         pair = GoldPair(systems=couple, better=None if answer == EQUAL else answer)
         known.setdefault(topic, []).append(pair)
-    gold = {topic: tuple(pairs) for topic, pairs in known.items()}
-    if isinstance(content.entry, ChosenTopicTask) and content.entry.pairs_file is None:
-        left = _without_gold(replace(content, gold=gold))
-        for topic in gold:
-            if not left.get(topic):
-                cure = "workers choose a topic, and its gold pairs come with its others: leave one of its pairs out here"
-                log.add(f"topic {topic} has gold pairs alone", line=1, cure=cure)
     log.raise_if_any()
-    return gold
+    return {topic: tuple(pairs) for topic, pairs in known.items()}
 
 
 def _lines(log: FaultLog, path: Path, content: TaskContent, columns: Sequence[str]) -> Iterator[_Line]:

@@ -85,7 +85,7 @@ def _preview(plan: CachedStudy) -> Response:
     page = PreviewPage(
         language=plan.language,
         title=plan.entry.title,
-        paragraphs=consent_paragraphs(plan.entry.whole_consent),
+        paragraphs=consent_paragraphs(plan.consent),
     )
     return render_page("preview", page)
 

@@ -18,9 +18,10 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import pluralise
 from study_app.protocol.steps import Step
+from study_app.services.researcher.audit import LOOK_UP, NOBODY
 from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
-from study_app.services.researcher.find import LOOK_UP, NOBODY, match_of
+from study_app.services.researcher.find import match_of
 from study_app.services.researcher.standing import STATES, codes_shown, payments_of, state_of
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
@@ -227,7 +228,7 @@ def people_csv(console_request: ConsoleRequest) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
     session, study, now = console_request.session, console_request.study, console_request.now
     rows = people_part(session, server().plans, study, _people_query(), now=now, size=None).rows
-    console_request.note(pluralise(len(rows), "line"))
+    console_request.note(f"{pluralise(len(rows), 'person', 'people')}, under pseudonyms")
     return csv_response(f"{study.name}-people", CSV, ([cell(row) for cell in CSV.values()] for row in rows))
 
 

@@ -161,7 +161,7 @@ def consent_page(page_request: PageRequest) -> ConsentPage:
     return ConsentPage(
         language=page_request.language,
         title=progress.plan.entry.title,
-        paragraphs=consent_paragraphs(progress.plan.entry.whole_consent),
+        paragraphs=consent_paragraphs(progress.plan.consent),
         text_sha256=progress.plan.consent_sha256,
         withdrawal_code=progress.worker.withdrawal_code,
         given=progress.state.consented,

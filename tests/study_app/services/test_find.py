@@ -5,7 +5,7 @@ import csv
 import pytest
 from sqlalchemy import select
 
-from study_app.services.researcher.find import LOOK_UP, NOBODY
+from study_app.services.researcher.audit import LOOK_UP, NOBODY
 from study_app.store.check import check_database
 from study_app.store.console_models import AuditEntry
 from study_app.store.models import Ballot, LoadedStudy, PlatformIdentity, Worker

@@ -358,7 +358,7 @@ def test_a_citation_of_no_reference_is_a_fault(tmp_path):
     answer = {"topic_id": "Q1", "references": ["d1"], "answer": [{"text": "So.", "citations": [1]}]}
     assert faults(tmp_path, systems={"a": [answer], "b": PLAIN}) == [
         (
-            "a.jsonl:1: the answer to topic Q1 cites 1, and there are 1 references, counted from 0; add it to the references, or take "
+            "a.jsonl:1: the answer to topic Q1 cites 1, and there is 1 reference, counted from 0; add it to the references, or take "
             "the citation out"
         )
     ]

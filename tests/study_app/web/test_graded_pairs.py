@@ -1,20 +1,23 @@
 """Graded choices, asked criteria, reasons and gold pairs: from the study file to pages, the database, exports and the console."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from sqlalchemy import select
 
 from calibration.tables.files import read_tables
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
-from study_app.estimate.estimate import estimate
+from study_app.estimate.estimate import assumptions, estimate
 from study_app.export.study_export import export_study
 from study_app.services.researcher.care import care_checks
 from study_app.store.database import transaction
 from study_app.store.models import Judgment, LoadedStudy, Pair, Showing, Worker
 from study_app.store.study_cache import read_plan
+from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import SYSTEMS, write_small_study
 
 CRITERIA = [
@@ -193,6 +196,107 @@ def test_gold_pairs_come_among_others_and_count_in_nothing(campaign, gold_task, 
         assert all(position > 1 for position in positions)
 
 
+ANSWERS = Path(__file__).resolve().parents[3] / "examples" / "answers"
+
+
+@pytest.fixture
+def answer_study(tmp_path):
+    """Write the bundled study of answers, with some changes and some gold pairs."""
+
+    def write(gold, **changes):
+        (tmp_path / "gold.tsv").write_text("".join(f"{line}\n" for line in gold), encoding="utf-8")
+        study = yaml.safe_load((ANSWERS / "study.yaml").read_text(encoding="utf-8"))
+        task = study["tasks"][0] | {"gold_pairs": "gold.tsv", "validation_pairs": 0, **changes}
+        task["collection"] = {"topics": str(ANSWERS / "collection" / "topics.tsv")}
+        task["systems"] = {name: str(ANSWERS / path) for name, path in task["systems"].items()}
+        study |= {"study": "small", "consent": "Nobody reads this.", "tasks": [task]}
+        (tmp_path / "answers.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+        return tmp_path / "answers.yaml"
+
+    return write
+
+
+@pytest.fixture
+def of_answers(tmp_path, new_url, answer_study):
+    """Serve the bundled study of answers, with some changes."""
+    made = []
+
+    def serve(gold, **changes):
+        (tmp_path / "server").mkdir()
+        made.append(Campaign(tmp_path / "server", new_url(tmp_path / "server")))
+        made[-1].load_file(answer_study(gold, **changes))
+        return made[-1].serve()
+
+    yield serve
+    for one in made:
+        one.database.engine.dispose()
+
+
+LEAVES = [f"leaves\t{a}\t{b}\t{a}" for a, b in combinations(("cited", "outline", "brief"), 2)]
+"""All pairs of one of the two topics, which has gold pairs alone then."""
+
+
+@pytest.mark.parametrize(
+    "pairs", ["all", {"adaptive": "best", "budget": 40, "uniform_share": 0.5, "stop_at": None}]
+)
+def test_who_answers_gold_pairs_wrongly_is_left_out_and_the_console_says_the_same(
+    of_answers, pairs, tmp_path
+):
+    """They come with the last pair, of a topic that has no others; the answers so far choose no gold pair."""
+    limits = {} if pairs == "all" else {"judgments_per_pair": None}
+    made = of_answers(LEAVES, pairs=pairs, pairs_per_worker=3, instructions=None, **limits)
+    for name, is_right in (("ann", True), ("bob", False)):
+        visitor = made.arrive(name).send()
+        number = 0
+        while "/pair/" in visitor.step:
+            number += 1
+            assert f"Pair {number} of 6" in visitor.text
+            assert ("leaves" in visitor.html.select_one("[data-query]").text) == (number > 3)
+            made.clock.forward(20)
+            choice = "left" if number < 4 or left_is_better(made) == is_right else "right"
+            visitor.send(choice=choice)
+        assert number == 6
+    tables = exported(made, tmp_path / "tables")
+    workers = tables["workers"].sort_values("gold_right")
+    assert workers["gold_right"].tolist() == [0.0, 1.0]
+    assert workers["excluded"].tolist() == [True, False]
+    assert workers["reason"].tolist()[0] == "rule 2: gold"
+    with transaction(made.database, write=False) as session:
+        plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
+        checks = care_checks(session, plan, select(Worker.id)).values()
+    assert sorted(check.excluded for check in checks) == [(), ("gold",)]
+    assert all("gold" in check.judged for check in checks)
+    assert "gold pairs" in made.console().get("/r/small/").text
+
+
+def left_is_better(made):
+    """Return whether the left side of the gold pair that is to be answered now is the better one."""
+    with transaction(made.database, write=False) as session:
+        showing = session.scalars(
+            select(Showing).outerjoin(Showing.judgments).where(Judgment.id.is_(None)).order_by(Showing.id)
+        ).first()
+        pair = showing.pair
+        return {"a": pair.system_a_id, "b": pair.system_b_id}[pair.gold] == showing.left_system_id
+
+
+def test_a_study_of_gold_pairs_alone_is_one_fault(answer_study):
+    """There would be nothing to judge."""
+    every = [f"smallpox\t{a}\t{b}\t{b}" for a, b in combinations(("cited", "outline", "brief", "passage"), 2)]
+    with pytest.raises(InputError) as raised:
+        read_whole_study(answer_study([*LEAVES, *every]))
+    (fault,) = raised.value.faults
+    assert fault.problem == "all pairs are gold pairs, whose answers are known"
+
+
+def test_the_page_before_a_graded_task_speaks_of_its_answers(of_answers):
+    """The example's people answer on the scale; the check asks nothing that the scale has not."""
+    made = of_answers(LEAVES, choices="graded7", instructions="standard")
+    ann = made.arrive().send()
+    assert "A much better" in ann.text
+    assert "B slightly better" in ann.text
+    assert "equally bad" not in ann.text
+
+
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
@@ -232,7 +336,12 @@ def test_faults_of_the_study_file_are_one_line_each(tmp_path, changes, fault):
         (
             "".join(f"SYQ-1\t{a}\t{b}\t{b}\n" for a, b in combinations(SYSTEMS, 2)),
             {},
-            "topic SYQ-1 has gold pairs alone",
+            "topic SYQ-1 has gold pairs alone, and workers choose a topic to judge its pairs",
+        ),
+        (
+            "SYQ-2\tsysalpha\tsysbeta\tsysbeta\n",
+            {"pairs": "pairs.tsv"},
+            "topic SYQ-2 has gold pairs alone",
         ),
         (
             "SYQ-1\tsysalpha\tsysbeta\tsysbeta\n",
@@ -271,6 +380,7 @@ def test_study_check_counts_the_time_and_the_gold(tmp_path, gold_task):
         read_whole_study(write_small_study(tmp_path, task=gold_task(**GRADED | {"search_seconds": 60})))
     )
     assert asked.tasks[0].seconds.high > plain.tasks[0].seconds.high
+    assert "2 to 6 s for each criterion" in assumptions([asked.tasks[0].content.entry])
     assert any("a worker gets 1 gold pair in all" in line for line in asked.warnings)
 
 
