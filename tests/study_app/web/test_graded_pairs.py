@@ -119,6 +119,9 @@ def test_a_form_with_a_fault_comes_back_as_it_was_filled_in(campaign, changes, s
         valid = fields.get(name) in ann.options(name)
         assert ann.checked(name) == ([fields[name]] if valid else [])
     assert ann.html.select_one("textarea").get_text().strip() == fields["reason"].strip()
+    (focus,) = ann.html.select("[autofocus]")
+    missing = next((name for name in ALL if not ann.checked(name)), "reason")
+    assert focus["name"] == missing, "the browser begins there, far below the texts"
 
 
 def test_a_worker_who_withdraws_takes_criteria_and_reasons_along(campaign, tmp_path, gold_task):
