@@ -263,7 +263,7 @@ def pair_page(page_request: PageRequest) -> PairPage:
     )
     entry = expect_entry_type(task.entry, JudgingTask)  # type: ignore[type-abstract]
     topic = _topic_of(task, progress.slot(page_request.step), shown)
-    filled = _filled(page_request, entry, shown)
+    filled, options = _filled(page_request, entry, shown), scale_options(entry.choices)
     number, total = _place(page_request, task)
     form = task.kind.side
     if form is None:
@@ -292,14 +292,14 @@ def pair_page(page_request: PageRequest) -> PairPage:
         left=left,
         right=right,
         criteria=entry.shown_criteria,
-        options=scale_options(entry.choices),
+        options=options,
         graded=entry.choices != "four",
         questions=tuple(
             PairQuestion(
                 field=field,
                 text=text,
                 picked=filled.get(field),
-                missing=bool(page_request.sent) and field not in filled,
+                missing=bool(page_request.sent) and filled.get(field) not in dict(options),
             )
             for field, text in zip(
                 question_fields(entry),

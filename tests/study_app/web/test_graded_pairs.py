@@ -14,9 +14,11 @@ from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import assumptions, estimate
 from study_app.export.study_export import export_study
 from study_app.services.researcher.care import care_checks
+from study_app.services.researcher.results_views import count_judgments
 from study_app.store.database import transaction
 from study_app.store.models import Judgment, LoadedStudy, Pair, Showing, Worker
 from study_app.store.study_cache import read_plan
+from study_app.web.console.material import pair_matrix, votes_so_far
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import SYSTEMS, write_small_study
 
@@ -119,6 +121,9 @@ def test_a_form_with_a_fault_comes_back_as_it_was_filled_in(campaign, changes, s
         valid = fields.get(name) in ann.options(name)
         assert ann.checked(name) == ([fields[name]] if valid else [])
     assert ann.html.select_one("textarea").get_text().strip() == fields["reason"].strip()
+    (focus,) = ann.html.select("[autofocus]")
+    missing = next((name for name in ALL if not ann.checked(name)), "reason")
+    assert focus["name"] == missing, "the browser begins there, far below the texts"
 
 
 def test_a_worker_who_withdraws_takes_criteria_and_reasons_along(campaign, tmp_path, gold_task):
@@ -190,7 +195,11 @@ def test_gold_pairs_come_among_others_and_count_in_nothing(campaign, gold_task, 
     with transaction(made.database, write=False) as session:
         plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
         checks = care_checks(session, plan, select(Worker.id))
+        (votes,), (task,) = votes_so_far(session, plan), plan.tasks
+        matrix, counted = pair_matrix(session, task), count_judgments(session, plan.id)
     assert all("gold" not in check.excluded for check in checks.values()), "two are too few"
+    assert (matrix.judgments, matrix.gold, counted) == (8, 4, 8)
+    assert sum(pair.judgments for pair in votes.pairs) == 8
     with transaction(made.database, write=False) as session:
         positions = session.execute(select(Showing.position).where(Showing.pair_id.in_(known))).scalars()
         assert all(position > 1 for position in positions)
