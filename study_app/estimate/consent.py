@@ -31,7 +31,7 @@ def added_sentence(entry: StudyEntry, seconds: SecondsRange) -> str:
         return ""
     return ADDED[language]["_".join(parts)].format(
         duration=duration_of(entry, seconds, language),
-        pay=PAID[language].format(pay=money(entry.reward or 0, entry.currency)),
+        pay=PAID[language].format(pay=money(entry.reward or 0, entry.currency, language)),
     )
 
 
@@ -47,8 +47,10 @@ def whole_minutes(seconds: SecondsRange) -> tuple[int, int]:
     return max(1, math.floor(seconds.low / MINUTE_SECONDS)), max(1, math.ceil(seconds.high / MINUTE_SECONDS))
 
 
-def money(amount: float, currency: str) -> str:
+def money(amount: float, currency: str, language: str) -> str:
     """Format an amount with its currency, in cents where it has any."""
+    if (currency, language) == ("JPY", "ja"):
+        return f"{amount:.0f}円"
     return f"{amount:.{0 if currency in WITHOUT_CENTS else 2}f} {currency}"
 
 
@@ -60,7 +62,7 @@ def consent_warnings(entry: StudyEntry, seconds: SecondsRange) -> Iterator[str]:
         yield f"the consent text says {named[0]} minutes; the estimate is {low} to {high}"
     if entry.reward and _MONEY.search(entry.consent) and not names_amount(entry.consent, entry.reward):
         yield (
-            f"the consent text names another amount than reward: {money(entry.reward, entry.currency)}, which the page adds"
+            f"the consent text names another amount than reward: {money(entry.reward, entry.currency, 'en')}, which the page adds"
         )
 
 

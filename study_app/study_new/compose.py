@@ -254,7 +254,7 @@ def _study_lines(answers: Answers, tasks: list[PossibleTask], duration: str) -> 
         activities,
         language,
         duration=duration,
-        pay=None if answers.reward is None else money(answers.reward, answers.currency),
+        pay=None if answers.reward is None else money(answers.reward, answers.currency, language),
         contact=answers.contact,
         keep=answers.keep,
     )

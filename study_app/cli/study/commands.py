@@ -152,7 +152,8 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
             )
             add_audit_entry(session, study, None, "load", detail, now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
-    for line in verdict_lines(report.differences) or [f"  {change}" for change in report.changes]:
+    others = report.changes[len(report.differences) :]
+    for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
         click.echo(line)
     for line in print_unshown(content):
         click.echo(line)

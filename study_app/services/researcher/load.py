@@ -146,7 +146,7 @@ def load_study(
         return LoadReport(study=entry.study, outcome="unchanged")
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
-    consent = shown_consent(content)
+    consent, before = shown_consent(content), study.consent_sha256
     _fill(study, content, consent, now=now)
     keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
     _keep_consent_text(session, study, consent, now=now)
@@ -157,6 +157,8 @@ def load_study(
         _add_tasks(session, study, content)
     _keep_media(session, content)
     lines = tuple(map(str, plan.changes))
+    if study.consent_sha256 != before and consent != entry.consent:
+        lines += ("consent page: … " + consent.rpartition("\n\n")[2],)
     if plan.has_answers:
         changes = [[change.verdict, str(change)] for change in plan.changes]
         session.add(

@@ -27,7 +27,6 @@ from study_app.store.models import LoadedStudy, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.auth import (
     ConsoleRequest,
-    RefusedAction,
     download,
     manager_required,
     message_page,
@@ -312,10 +311,8 @@ def post_find(console_request: ConsoleRequest) -> Response:
     session, study_id = console_request.session, console_request.study.id
     match = match_of(session, session.get_one(LoadedStudy, study_id), request.form.get("platform_id", ""))
     if match is None:
-        raise RefusedAction(
-            f"{NOBODY.capitalize()} in this study. Check it letter by letter; who never came, or whose id was deleted, cannot be found by it.",
-            404,
-        )
+        console_request.note(NOBODY)
+        return console_request.back("people")
     console_request.note(match.pseudonym)
     return console_request.back(f"people/{match.pseudonym}")
 

@@ -45,7 +45,7 @@ def entry(tmp_path_factory):
         ({"language": "ja", "consent": "ご協力ください。表示時間を保存します。"}, "所要時間は約4～9分です。"),
         (
             {"language": "ja", "consent": "ご協力ください。", "reward": 300.0, "currency": "JPY"},
-            "所要時間は約4～9分です。お支払いするもの：全体で300 JPY。",
+            "所要時間は約4～9分です。お支払いするもの：全体で300円。",
         ),
         (
             {
@@ -82,7 +82,9 @@ def test_the_page_its_hash_and_the_saved_text_are_one(campaign):
     words = " ".join(ann.html.main.get_text(" ").split())
     assert "minutes, and you are paid 1.50 USD for all of it." in words
     ann.send()
-    study.load(tasks=[votes_task()], reward=2.0)
+    report = study.load(tasks=[votes_task()], reward=2.0)
+    assert report.changes[-1].startswith("consent page: … It takes about ")
+    assert report.changes[-1].endswith("you are paid 2.00 USD for all of it.")
     bob.send()
     assert "you are paid 2.00 USD for all of it." in " ".join(bob.html.main.get_text(" ").split())
     bob.send()
