@@ -576,6 +576,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     *,
     choice: str,
     answers: Mapping[str, str] | None = None,
+    criteria: Mapping[str, str] | None = None,
     where: Mapping[str, str | Sequence[str]] | None = None,
     pairs: str | Path | pd.DataFrame | None = None,
     seconds: str | None = None,
@@ -601,6 +602,8 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
         Column with the answer; with a ``*`` where a row has several.
     answers : mapping of str to str, optional
         What an answer says -> left, right, equally_good, equally_bad or none; of a graded answer with how much better that side is, as ``left:2``.
+    criteria : mapping of str to str, optional
+        Criterion -> column with the answer about it; ``criteria`` of the result is the table.
     where : mapping of str to str or sequence of str, optional
         Column -> the value or values of rows that are read.
     pairs : str, Path or DataFrame, optional
@@ -636,7 +639,9 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
         for column, values in (where or {}).items()
         for value in ([values] if isinstance(values, str) else values)
     )
-    named = PreferenceColumns(choice=choice, decision_seconds=seconds, task=task_column, **columns)
+    named = PreferenceColumns(
+        choice=choice, decision_seconds=seconds, task=task_column, criteria=criteria or {}, **columns
+    )
     rules = ImportRules(
         answers=answers or {},
         times=TimeRules(time_format=time_format, time_zone=time_zone),

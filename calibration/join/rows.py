@@ -54,24 +54,23 @@ def renamed(cells: "pd.Series[Any]", new_name: Callable[[str], str | None]) -> "
     return cells.map(lambda name: new_name(name) or name, na_action="ignore").astype("str")
 
 
-def separate_ids(folders: Sequence[WaveFolder]) -> None:
-    """Put the folder's name before ids of judgments and pages where two folders have the same id.
+def refuse_copies(folders: Sequence[WaveFolder]) -> None:
+    """Raise `InputError` if judgments of the same id in two folders are the same judgment.
 
-    Raises
-    ------
-    InputError
-        If most judgments of the same id are the same judgment: one folder is an earlier export of the other.
+    One folder is then an earlier export of the other, or both have a part of a third.
     """
     judgments = [_values(folder, {"preferences": ("judgment",)}) for folder in folders]
     for second, own in enumerate(judgments):
         for first in range(second):
             common = judgments[first].intersection(own)
             if len(common):
-                _refuse_copies(folders[first], folders[second], common)
-    for columns, ids in (
-        (JUDGMENT_COLUMNS, judgments),
-        (PAGE_COLUMNS, [_values(folder, PAGE_COLUMNS) for folder in folders]),
-    ):
+                _refuse_same(folders[first], folders[second], common)
+
+
+def separate_ids(folders: Sequence[WaveFolder]) -> None:
+    """Put the folder's name before ids of judgments and pages where two folders have the same id."""
+    for columns in (JUDGMENT_COLUMNS, PAGE_COLUMNS):
+        ids = [_values(folder, columns) for folder in folders]
         if any(len(ids[i].intersection(ids[j])) for i in range(len(ids)) for j in range(i)):
             for folder in folders:
                 _prefix(folder, columns)
@@ -95,20 +94,22 @@ def _prefix(folder: WaveFolder, columns: Mapping[str, Sequence[str]]) -> None:
             folder.tables[table] = frame.assign(**new)
 
 
-def _refuse_copies(first: WaveFolder, second: WaveFolder, common: "pd.Index[str]") -> None:
+def _refuse_same(first: WaveFolder, second: WaveFolder, common: "pd.Index[str]") -> None:
     sides = []
     for folder in (first, second):
         rows = folder.tables["preferences"].set_index("judgment").loc[common, SAME_JUDGMENT]
         sides.append(rows.astype(dict.fromkeys(SAME_JUDGMENT[:-1], "str")))
     one, other = sides
     same = ((one == other) | (one.isna() & other.isna())).all(axis="columns")
-    if same.mean() > 0.5:
+    is_timed = one["decision_seconds"].notna()
+    if (same & is_timed).any() or same.all():  # to the millisecond, or word for word in every row
         shown = join_names(same.index[same], most=2)
         raise InputError(
             [
                 Fault(
                     problem=f"{pluralise(int(same.sum()), 'judgment')} ({shown}) stand in {first.path} too, word for word",
-                    cure="one folder is an earlier export or a part of the other: name the later one alone",
+                    cure="one folder is an earlier export or a part of the other: name the later one alone; if they are other answers,"
+                    " give them other ids in column judgment",
                     path=str(second.path),
                 )
             ]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.judges.assist import WIN_RATES
-from calibration.rank.best import BestSystem
+from calibration.rank.best_system import BestSystem
 from calibration.tables.criteria import about_criterion
 from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically

@@ -14,7 +14,7 @@ from calibration.inference.ordinal import no_grades
 from calibration.judges.assist import WIN_RATES, assisted_tasks, verdicts_by
 from calibration.judges.verdicts import Verdicts
 from calibration.rank.assisted import assisted_win_rates
-from calibration.rank.best import BestSystem, best_posterior, couple_votes
+from calibration.rank.best_system import BestSystem, best_system
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
 from calibration.rank.graded import fit_graded_worths
@@ -41,8 +41,6 @@ WITHOUT_JUDGE = (
     "the judge assists win rates alone, those of the pairs drawn whatever the answers were; which system is the best is said by people"
     " alone (adaptive_pairs)"
 )
-BEST_DRAWS = 20_000
-"""Posterior draws from which the probability of the best system is counted: .95 is known to .0015."""
 
 
 def rank_systems(  # noqa: PLR0913 - one argument an option of the command
@@ -359,7 +357,7 @@ def _ranked(
     by_worth = worths is not None and (whole is not None or ordinal)
     order = worths.worth[_places(judged, whole)] if worths is not None and by_worth else rates.value
     best_first = np.argsort(-np.round(order, 12), kind="stable")
-    best = None if whole is None else _best_system(whole, worths, level, uniform=len(judged.left))
+    best = None if whole is None else best_system(whole, worths, level, uniform=len(judged.left))
     notes = [
         *([] if best is None else [_on_adaptive(best)]),
         *notes_on(judged, rates, errors, task_duels, adjustment),
@@ -378,26 +376,6 @@ def _places(judged: JudgedSystems, whole: JudgedSystems | None) -> Ints:
     """Return the index of each system among those of the whole."""
     names = judged.systems if whole is None else whole.systems
     return np.array([names.index(system) for system in judged.systems], dtype=np.intp)
-
-
-def _best_system(whole: JudgedSystems, worths: Worths | None, level: float, *, uniform: int) -> BestSystem:
-    posterior = best_posterior(couple_votes(whole.left, whole.right, whole.for_left, len(whole.systems)))
-    p_best = posterior.probabilities(np.random.default_rng(len(whole.left)), draws=BEST_DRAWS)
-    best, second = (int(place) for place in np.lexsort((-posterior.worth, -p_best))[:2])
-    difference, reach = float(posterior.worth[best] - posterior.worth[second]), float("nan")
-    if worths is not None:
-        difference = float(worths.worth[best] - worths.worth[second])
-        reach = float(worths.covariances.of_differences().errors().half_width(level)[best, second])
-    return BestSystem(
-        system=whole.systems[best],
-        second=whole.systems[second],
-        probability=float(p_best[best]),
-        difference=difference,
-        low=difference - reach,
-        high=difference + reach,
-        judgments=len(whole.left),
-        uniform=uniform,
-    )
 
 
 def _on_adaptive(best: BestSystem) -> str:

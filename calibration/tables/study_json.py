@@ -245,7 +245,7 @@ class StudyRecord(_StudyPart):
     joined : tuple of JoinedStudy
         Studies whose tables these are, in the order in which they were joined; in the file only where tables were joined.
     in_several : int
-        People who stand in the tables of more than one of them, under one name.
+        People who stand in the tables of more than one of them, under one name; 0 also where that is not known.
     may_stand_twice : int
         Groups of studies between which nobody can be recognised, so that a person may stand as often under another name; 0 where everybody
         stands once.

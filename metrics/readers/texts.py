@@ -140,6 +140,7 @@ IDS = (
     "_id",
     "id",
     "topic_id",
+    "qa_id",
     "narrative_id",
     "request_id",
     "query_id",

@@ -132,6 +132,7 @@ COMMANDS = {
     "serve": ("serve.command:serve", "Serve the loaded studies to workers."),
     "simulate": ("simulate:simulate", "Send a simulated crowd through a study."),
     "status": ("status:status", "Show the progress of each study."),
+    "audit": ("audit:audit", "Show who did what to a study, when, and to how many people."),
     "key": (":key_group", "Make, list and revoke keys to a study's console."),
     "remind": ("people.remind:remind", "List the followers of streams to remind, with their addresses."),
     "reconcile": (

@@ -24,7 +24,11 @@ from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.reading.couples import with_pairs
 
 NO_PAIR = ("no two systems show anything of one topic", "give two systems or more the same topics")
-"""Fault of a task of pairs without any, and its cure."""
+NO_JUDGED_PAIR = (
+    "all pairs are gold pairs, whose answers are known",
+    "leave pairs to judge out of gold_pairs",
+)
+"""Faults of a task of pairs without any, and their cures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +154,9 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     """Refuse a task without work, or with contents that cannot be shown."""
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
-        is_empty = isinstance(task.entry, JudgingTask) and not task.topics
-        problems = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
+        is_empty = isinstance(task.entry, JudgingTask) and not any(task.pairs_of_topics)
+        no_pair = NO_JUDGED_PAIR if task.gold else NO_PAIR
+        problems = (no_pair,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
         for problem, cure in problems:
             log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()

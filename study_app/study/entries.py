@@ -22,6 +22,7 @@ from pydantic import (
     PlainValidator,
     SerializeAsAny,
     StringConstraints,
+    TypeAdapter,
     ValidationInfo,
     model_validator,
 )
@@ -91,16 +92,71 @@ class TaskWithSearch(TaskEntry):
         return max(self.search_seconds, self.min_search_seconds)
 
 
+class Criterion(StudyFileModel):
+    """Criterion that workers are asked about, beside the overall question."""
+
+    name: Name
+    text: Text
+
+
+_TEXT = TypeAdapter(Text)
+
+
+def _criterion(value: Any) -> str | Criterion:
+    """Read an entry of ``criteria``: a text is shown, a group of keys is asked."""
+    if isinstance(value, Criterion):
+        return value
+    return Criterion.model_validate(value) if isinstance(value, Mapping) else _TEXT.validate_python(value)
+
+
+Scale: TypeAlias = Literal["four", "graded5", "graded7"]
+"""Scale of a pair's answers: four options, or how much better a side is in five or seven steps."""
+
+SCALES: Mapping[Scale, tuple[tuple[str, int | None], ...]] = {
+    "four": tuple((choice, None) for choice in ("left", "right", "equally_good", "equally_bad")),
+    "graded5": (("left", 2), ("left", 1), ("equally_good", 0), ("right", 1), ("right", 2)),
+    "graded7": (
+        *(("left", 3), ("left", 2), ("left", 1)),
+        ("equally_good", 0),
+        *(("right", 1), ("right", 2), ("right", 3)),
+    ),
+}
+"""Options of each scale in the order of a page: choice, and how much better that side is."""
+
+MAX_REASON = 500
+"""Most characters of a reason."""
+
+
 class JudgingTask(TaskEntry):
-    """Task of judging pairs; ``compare`` and ``primary`` are for the analysis."""
+    """Task of judging pairs; ``compare`` and ``primary`` are for the analysis.
+
+    ``gold_pairs``: file of pairs with a known answer, of which a worker sees ``gold_per_worker``.
+    """
 
     systems: dict[Name, Text] = Field(min_length=2)
     min_consistency: Share = 0.4
     validation_swapped: bool = True
     validation_pairs: Repeats = 0
-    criteria: Annotated[tuple[Text, ...], Field(strict=False)] | None = None
+    gold_pairs: Text | None = None
+    gold_per_worker: Count = 3
+    min_gold: Share = 0.5
+    choices: Scale = "four"
+    criteria: (
+        Annotated[tuple[Annotated[Any, PlainValidator(_criterion)], ...], Field(strict=False)] | None
+    ) = None
+    reason: Literal["optional", "required"] | None = None
     compare: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     primary: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
+
+    @property
+    def shown_criteria(self) -> tuple[str, ...]:
+        """Criteria that workers are told to think of."""
+        return tuple(criterion for criterion in self.criteria or () if isinstance(criterion, str))
+
+    @property
+    def asked_criteria(self) -> tuple[Criterion, ...]:
+        """Criteria that workers are asked about."""
+        return tuple(criterion for criterion in self.criteria or () if isinstance(criterion, Criterion))
 
     @property
     def pairs_of_a_topic(self) -> int:
@@ -330,8 +386,8 @@ class EntryKind:
 
         ``given`` is its value in the study file.
         """
-        if key == "pairs":
-            return AdaptivePairs
+        if key in {"pairs", "criteria"}:
+            return AdaptivePairs if key == "pairs" else Criterion
         if key == "collection":
             return self.entry.model_fields[key].annotation if self.files is None else self.files(given)  # type: ignore[return-value]
         return self.parts.get(key, self.entry)

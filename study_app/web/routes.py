@@ -12,8 +12,10 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
+from study_app.study.entries import MAX_REASON, SCALES
+from study_app.study.pair_answers import scale_options
 from study_app.web.blueprints import BLUEPRINTS
-from study_app.web.blueprints.work import CHOICES, LAYOUTS
+from study_app.web.blueprints.work import LAYOUTS
 from study_app.web.console import CONSOLE
 from study_app.web.console.people import COLUMNS, FILTERS
 from study_app.web.console.timeline import EVENT_GROUPS
@@ -27,6 +29,10 @@ YES: Schema = {"const": "yes"}
 PRESSED: Schema = {"const": "1"}
 TEXT: Schema = {"type": "string", "maxLength": 2000}
 PAGE: Schema = {"type": "string", "description": "The token of the page on which the form stood."}
+OPTION: Schema = {
+    "enum": sorted({value for scale in SCALES for value, _ in scale_options(scale)}),
+    "description": "An option of the task's choices: four options, or steps of a scale such as left_2.",
+}
 CSRF: Schema = {"type": "string", "description": "What the forms of this sign-in carry."}
 
 PEOPLE: Mapping[str, Schema] = {
@@ -44,7 +50,9 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "work.post_search": {},
     "work.post_vote": {"intent": {"type": "array", "items": NUMBER}, "none": PRESSED},
     "work.post_pair": {
-        "choice": {"enum": sorted(CHOICES)},
+        "choice": OPTION,
+        r"^criterion-[1-9][0-9]*$": OPTION,
+        "reason": {"type": "string", "maxLength": MAX_REASON},
         "decision_ms": {"type": "integer", "minimum": 0},
         "layout": {"enum": sorted(LAYOUTS)},
     },

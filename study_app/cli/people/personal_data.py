@@ -11,6 +11,7 @@ from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.find import lists_with, look_up, looking_up
 from study_app.services.researcher.retention import (
+    TaskCompletion,
     count_retained,
     count_rows,
     delete_rows,
@@ -25,10 +26,10 @@ from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
-from study_app.store.pseudonym_keys import pseudonym_key
+from study_app.store.pseudonym_keys import keep_pseudonym_key, pseudonym_key
 from study_app.store.simulated_workers import is_simulated, record_simulated
 from study_app.store.study_cache import StudyCache
-from study_app.study.shared_pseudonyms import LINKS_STILL
+from study_app.study.shared_pseudonyms import LINKS_BY_FILE, LINKS_STILL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,6 +69,11 @@ AFTER_POSTGRESQL = (
     metavar="ID",
     help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
 )
+@click.option(
+    "--shared-key",
+    is_flag=True,
+    help="Delete the key of shared pseudonyms here; nobody new is let in without it.",
+)
 @click.option("--even-unpaid", is_flag=True, help="Include workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
@@ -80,6 +86,7 @@ def retention(
     all_identities: bool,
     withdrawn: bool,
     unconsented: bool,
+    shared_key: bool,
     even_unpaid: bool,
     is_real: bool,
 ) -> None:
@@ -114,17 +121,13 @@ def retention(
                 _check_paid(unpaid(session, [*gone, *nameless], complete), is_real=is_real)
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
+            if shared_key and pseudonym_key(session, chosen.id) is not None:
+                rows["key of shared pseudonyms"] = 1
             if is_real:
-                if match is not None:
-                    _withdraw_first(session, match)
                 detail = _of_how_many(len(gone), len(nameless), rows)
-                add_audit_entry(session, chosen.id, None, "delete", detail, now=tokens.utc_now())
-                if is_simulated(session, chosen.id):
-                    record_simulated(session, chosen.id)
-                _overwrite(session, store)
-                delete_rows(session, parts)
+                _delete(session, store, chosen, match, parts, detail=detail, shared_key=shared_key)
             retained, name = count_retained(session, chosen.id), chosen.name
-            notes = [*_who_still_knows(session, chosen, person, is_any=bool(nameless or gone))]
+            notes = [*_who_still_knows(session, chosen, person, is_any=bool(nameless or gone or shared_key))]
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
@@ -135,7 +138,9 @@ def retention(
         _in_words(
             rows,
             is_real=is_real,
-            is_asked=bool(all_identities or withdrawn or unconsented or match or days is not None),
+            is_asked=bool(
+                all_identities or withdrawn or unconsented or match or shared_key or days is not None
+            ),
         )
     )
     click.echo(
@@ -148,6 +153,28 @@ def retention(
         click.echo(f"note: {note}", err=True)
 
 
+def _delete(
+    session: "Session",
+    store: "Database",
+    study: "LoadedStudy",
+    match: "WorkerMatch | None",
+    parts: "Sequence[TaskCompletion]",
+    *,
+    detail: str,
+    shared_key: bool,
+) -> None:
+    """Delete rows of people, and the key of shared pseudonyms if that is asked, with a line of the audit."""
+    if match is not None:
+        _withdraw_first(session, match)
+    add_audit_entry(session, study.id, None, "delete", detail, now=tokens.utc_now())
+    if is_simulated(session, study.id):
+        record_simulated(session, study.id)
+    _overwrite(session, store)
+    delete_rows(session, parts)
+    if shared_key:
+        keep_pseudonym_key(session, study.id, None)
+
+
 def _who_still_knows(
     session: "Session", study: "LoadedStudy", person: str | None, *, is_any: bool
 ) -> "Iterator[str]":
@@ -156,8 +183,8 @@ def _who_still_knows(
     ``person`` is the id of the one person who is deleted; ``is_any`` is False where nobody's id goes.
     """
     has_key = pseudonym_key(session, study.id) is not None
-    if has_key and is_any:
-        yield LINKS_STILL
+    if is_any and isinstance(study.config.get("pseudonyms"), list):
+        yield LINKS_STILL if has_key else LINKS_BY_FILE
     blind = looking_up(session, study.name)
     if blind and is_any and not has_key:
         yield (
@@ -240,9 +267,7 @@ def _check_paid(owed: int, *, is_real: bool) -> None:
 
 def _in_words(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
     if not is_asked:
-        return (
-            "nothing was asked for: name --identities DAYS, --all-identities, --withdrawn or --platform-id ID"
-        )
+        return "nothing was asked for: name --identities DAYS, --all-identities, --withdrawn, --shared-key or --platform-id ID"
     listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
     return f"deleted: {listed}" if is_real else f"would delete: {listed}; add --delete to do it"
 

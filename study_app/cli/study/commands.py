@@ -152,7 +152,8 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
             )
             add_audit_entry(session, study, None, "load", detail, now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
-    for line in verdict_lines(report.differences) or [f"  {change}" for change in report.changes]:
+    others = report.changes[len(report.differences) :]
+    for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
         click.echo(line)
     for line in print_unshown(content):
         click.echo(line)
@@ -259,6 +260,7 @@ def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
         "",
         "What a worker does",
         f"  consent: {_minutes(estimated.consent)}",
+        *([f"    the page adds: {estimated.added}"] if estimated.added else []),
     ]
     for number, task in enumerate(estimated.tasks, start=1):
         lines += [f"  {_head(number, task)}: {_minutes(task.seconds)}", f"    {what_is_done(task.content)}"]
@@ -305,6 +307,7 @@ def as_json(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
         "at_the_door": _at_the_door(entry),
         "minutes": _pair(estimated.seconds),
         "consent_minutes": _pair(estimated.consent),
+        "consent_adds": estimated.added,
         "tasks": [_task_json(number, task) for number, task in enumerate(estimated.tasks, start=1)],
         "workers": estimated.workers,
         "cost": _cost_json(estimated.cost),

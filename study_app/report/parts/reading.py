@@ -55,7 +55,7 @@ def _section(task: str, rows: pd.DataFrame, key: str, *, alone: bool) -> Section
     note = "Seconds: how long a side was on the screen of a judgment, visible and in focus, on average; a second with several texts on the screen is shared by their words."
     if has_opened:
         note += (
-            " Opened one: sides on which a source (or the second layer of a link) was opened, of those that have any; opened a side: how many"
+            " Opened one: sides on which a link was opened (to the source of an answer, the second layer of a summary), of those that have any; opened a side: how many"
             " of them, on average."
         )
     return Section(
@@ -113,4 +113,4 @@ def _title(frame: pd.DataFrame, task: str, *, alone: bool) -> str:
     share = f"{percent(most[f'{OPENED_SHARE}_value'])} of sides ({most['system']})"
     if len(opened) > 1:
         share = f"{percent(least[f'{OPENED_SHARE}_value'])} ({least['system']}) to {share}"
-    return f"{title}, and opened a source on {share}"
+    return f"{title}, and opened a link on {share}"

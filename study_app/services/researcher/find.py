@@ -11,15 +11,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault, join_names
-from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.audit import LOOK_UP, NOBODY, add_audit_entry
 from study_app.services.researcher.studies import chosen_study
 from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
 from study_app.store.pseudonym_keys import pseudonym_key
 from study_app.study.id_list import LOOKED_UP, digest_of
 from study_app.study.shared_pseudonyms import shared_pseudonym
-
-LOOK_UP = "look up by platform id"
-NOBODY = "nobody has this id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, cast
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from metrics.errors import pluralise
 from study_app.services.researcher.completion import complete_workers, rows_by_owner, unpressed_workers
 from study_app.services.worker.ends import visited_between
 from study_app.services.worker.entry import is_kept_out
@@ -57,6 +58,10 @@ SUBMISSION_STATES: dict[SubmissionState, str] = {
     "paid": "paid, for complete data or for what was agreed",
 }
 """Meaning of each state and what to do, those first that need something done."""
+
+
+_NOT_IN_IT = frozenset({"not_listed", "shared_submission"})
+"""Findings of people who stand in no line of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +150,14 @@ def reconcile(
     session.flush()
     order = list(SUBMISSION_STATES)
     return sorted(reconciled, key=lambda row: order.index(row.finding))
+
+
+def list_detail(reconciled: Sequence[ReconciledSubmission], lines: int) -> str:
+    """Say for the audit how long a list was, and how many people of the study stand in it."""
+    known = {row.pseudonym for row in reconciled if row.pseudonym and row.finding not in _NOT_IN_IT}
+    strangers = sum(not row.pseudonym for row in reconciled)
+    words = f"{pluralise(lines, 'line')}, of {pluralise(len(known), 'person', 'people')} of this study"
+    return words + (f" and {strangers} with ids unknown here" if strangers else "")
 
 
 def _stranger(session: Session, study: CachedStudy, submission: Submission) -> SubmissionState:

@@ -129,9 +129,10 @@ def known_worker(session: Session, loaded_study: CachedStudy, visitor: Visitor) 
     row = session.connection().execute(_KNOWN, who).one_or_none()
     if row is not None:
         return KnownWorker(*row)
-    if not isinstance(loaded_study.entry.pseudonyms, tuple):
+    key = _key(session, loaded_study)
+    if key is None:
         return None
-    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
+    pseudonym = shared_pseudonym(key, visitor.platform, visitor.worker)
     sought = {"study": loaded_study.id, "pseudonym": pseudonym}
     nameless = session.connection().execute(_NAMELESS, sought).one_or_none()
     return None if nameless is None else KnownWorker(None, nameless.id, pseudonym, nameless.consented_at)
@@ -211,7 +212,7 @@ def give_consent(session: Session, progress: WorkerProgress, *, now: datetime) -
 def consent_text(session: Session, loaded_study: CachedStudy, sha256: str) -> str:
     """Return the consent text of a hash, the current text if it is the same."""
     if sha256 == loaded_study.consent_sha256:
-        return loaded_study.entry.whole_consent
+        return loaded_study.consent
     kept = select(ConsentText.text).where(
         ConsentText.study_id == loaded_study.id, ConsentText.sha256 == sha256
     )
@@ -225,20 +226,26 @@ def _is_invited(session: Session, identity: int, visitor: Visitor) -> bool:
     return not known >= visitor.parameters.items()
 
 
-def _shared_pseudonym(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> str:
-    key = pseudonym_key(session, loaded_study.id)
-    if key is None:
-        raise RuntimeError(f"the key of the pseudonyms of {loaded_study.name} is not in the database")
-    return shared_pseudonym(key, visitor.platform, visitor.worker)
+def lacks_key(session: Session, loaded_study: CachedStudy) -> bool:
+    """Return whether the key of a study's shared pseudonyms was deleted, so that nobody new can get one."""
+    return loaded_study.shares_pseudonyms and _key(session, loaded_study) is None
+
+
+def _key(session: Session, loaded_study: CachedStudy) -> str | None:
+    return pseudonym_key(session, loaded_study.id) if loaded_study.shares_pseudonyms else None
 
 
 def _new_worker(
     session: Session, loaded_study: CachedStudy, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> KnownWorker:
     last = session.connection().scalar(_LAST_NUMBER, {"study": loaded_study.id})
-    is_shared = isinstance(loaded_study.entry.pseudonyms, tuple)
+    key = _key(session, loaded_study)
+    if key is None and loaded_study.shares_pseudonyms:
+        raise RuntimeError(f"the key of the pseudonyms of {loaded_study.name} is not in the database")
     pseudonym = (
-        _shared_pseudonym(session, loaded_study, visitor) if is_shared else new_token(PSEUDONYM_LETTERS)
+        new_token(PSEUDONYM_LETTERS)
+        if key is None
+        else shared_pseudonym(key, visitor.platform, visitor.worker)
     )
     withdrawal_code = new_token(WITHDRAWAL_LETTERS)
     worker = insert_row(

@@ -11,7 +11,15 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import CONSENT
 from study_app.services.researcher.studies import is_paused
-from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, is_kept_out, known_worker
+from study_app.services.worker.entry import (
+    Visitor,
+    arrive,
+    find_study,
+    is_full,
+    is_kept_out,
+    known_worker,
+    lacks_key,
+)
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import other_of_submission
@@ -77,7 +85,7 @@ def _preview(plan: CachedStudy) -> Response:
     page = PreviewPage(
         language=plan.language,
         title=plan.entry.title,
-        paragraphs=consent_paragraphs(plan.entry.whole_consent),
+        paragraphs=consent_paragraphs(plan.consent),
     )
     return render_page("preview", page)
 
@@ -92,6 +100,8 @@ def _refusal(session: Session, plan: CachedStudy, visitor: Visitor) -> Response 
         key, status = "paused", 503
     elif known is not None:
         return None
+    elif lacks_key(session, plan):
+        key, status = "paused", 503
     elif _tries_too_often(plan):
         key, status = "too_often", 429
     elif not lets_in(plan.entry, visitor.worker):

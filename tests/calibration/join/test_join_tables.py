@@ -159,6 +159,20 @@ def test_tables_of_people_of_two_servers_are_those_of_one(tmp_path):
         assert written[0] == written[1], name
 
 
+def test_a_joined_folder_is_joined_again_by_the_same_key(tmp_path, crowd, waves):
+    """People are still recognised; how many stand in several studies is then not told."""
+    first, second = waves()
+    more = folder(tmp_path / "third", {"preferences": crowd[:6].assign(topic="t9")}, record("wave3"))
+    join_tables([first, second], tmp_path / "two")
+
+    three = join_tables([tmp_path / "two", more], tmp_path / "three")
+
+    assert (three.record.pseudonyms, three.record.may_stand_twice, three.record.in_several) == (KEY, 0, 0)
+    assert [part.study for part in three.record.joined] == ["wave1", "wave2", "wave3"]
+    assert read_tables(tmp_path / "three")["preferences"]["worker"].nunique() == 12
+    assert any(note.startswith("how many people took part") for note in three.notes)
+
+
 def test_without_a_shared_key_it_is_said_that_people_may_stand_twice(tmp_path, crowd, waves):
     """In study.json, by every command that reads the tables, and what it does to intervals."""
     folders = waves(records=({"pseudonyms": None}, {"pseudonyms": None}))
@@ -233,7 +247,12 @@ def test_one_export_is_not_counted_twice(tmp_path, crowd, waves):
     assert "named twice" in refused([first, second, first], tmp_path / "joined")[0]
     assert "same tables as" in refused([first, copy], tmp_path / "joined")[0]
     assert "word for word" in refused([first, later], tmp_path / "joined")[0]
-    assert "stands in" in refused([first, unlike], tmp_path / "joined")[0]
+    restored = crowd[crowd["topic"] < "t5"].reset_index(drop=True)
+    restored.loc[3:, "decision_seconds"] += 1
+    parted = folder(tmp_path / "parted", {"preferences": restored}, record("wave1"))
+    assert "3 judgments (" in refused([first, parted], tmp_path / "joined")[0]
+    for same in (None, "same", "different"):
+        assert "word for word" in refused([first, unlike], tmp_path / "joined", workers=same)[0]
     assert "name two folders" in refused([first], tmp_path / "joined")[0]
 
 

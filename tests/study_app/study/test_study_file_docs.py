@@ -11,6 +11,7 @@ from study_app.study.entries import (
     AdaptivePairs,
     CheckQuestion,
     Codes,
+    Criterion,
     JudgingTask,
     Question,
     StudyEntry,
@@ -40,6 +41,7 @@ MODELS: dict[str, type[StudyFileModel]] = {
     "### Judged pairs": JudgingTask,
     "### Question": Question,
     "### Adaptive pairs": AdaptivePairs,
+    "### Graded answers and criteria": Criterion,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
 IN_WORDS = {
@@ -148,7 +150,9 @@ def test_what_may_change_while_answers_exist_is_listed():
     """And what may only be raised."""
     free, raised = (
         set(re.findall(r"`(\w+)`", cell))
-        for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|---|---|\n")[1].split("|")[1:3]
+        for cell in PAGE.split("## Changing a loaded study")[1]
+        .split("|---|---|---|---|---|\n")[1]
+        .split("|")[1:3]
     )
     of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}
     assert free == (differences.FREE_OF_STUDY | differences.FREE_OF_TASK | of_kinds) - {"folder"}
