@@ -137,7 +137,7 @@ class Walker:
             "search": self._search,
             "vote": lambda page: self.send(page, intent=page.form().options["intent"][0][0]),
             "rate": lambda page: self.send(page, **dict.fromkeys(page.form().options, RATING)),
-            "pair": lambda page: self.send(page, choice="left"),
+            "pair": self._judge,
             "questions": self._reply,
             "enrol": lambda page: self.send(page, start="yes"),
             "stream": self._read,
@@ -165,6 +165,11 @@ class Walker:
             if question.screen_out:
                 fields[field_of(question)] = str(question.options.index(question.screen_out[0]) + 1)
         return self._site.send(page.form(), fields)
+
+    def _judge(self, page: Page) -> Page:
+        """Pick the first option of every question of a pair, and give a reason where there is room for one."""
+        first = {name: options[0][0] for name, options in page.form().options.items()}
+        return self.send(page, **first, reason="Seen in the preview")
 
     def _search(self, page: Page) -> Page:
         self._clock.skip(float(page.marked("data-seconds-left").get("data-seconds-left", "0")) + 1)
