@@ -115,6 +115,22 @@ def join_tables(
     ------
     InputError
         If anything in the folders contradicts each other; nothing is written then.
+
+    Examples
+    --------
+    Two surveys of the same people about other topics:
+
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> folder = Path(mkdtemp())
+    >>> for topic in ("t1", "t2"):
+    ...     votes = pd.DataFrame({"worker": ["a", "b"], "topic": topic, "intent": ["i1", "i2"]})
+    ...     prefcal.write_tables({"intent_votes": votes}, folder / topic)
+    >>> joined = prefcal.join_tables([folder / "t1", folder / "t2"], folder / "both", workers="same")
+    >>> joined.rows["intent_votes"]
+    4
     """
     paths, output = [Path(folder) for folder in folders], Path(output)
     records = read_records(paths)
