@@ -20,7 +20,7 @@ import pandas as pd
 from calibration.tables.preferences import completed, counted_judgments, knows_workers
 from calibration.tables.tables import SIDES
 from metrics.agreement.crossed_errors import crossing
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
 
 READING = "reading.csv"
 READING_COLUMNS = ("task", "system", "quantity", "value", "low", "high", "sides", "topics", "workers")
@@ -88,21 +88,23 @@ def _opened(logged: pd.DataFrame, sides: pd.DataFrame, stops: pd.DataFrame | Non
     """Return how much was opened on each side, NaN where there is nothing to open."""
     texts = logged[logged["item"].str.endswith(SOURCE_TEXT)]
     sources = texts["item"].str.removesuffix(SOURCE_TEXT)
-    links = logged[(logged["kind"] == "link") & logged["item"].str.fullmatch(SOURCE)]
-    answers = links[["topic", "system"]].astype("str").drop_duplicates()
-    is_of_answer = pd.MultiIndex.from_frame(sides[["topic", "system"]]).isin(
-        pd.MultiIndex.from_frame(answers)
-    )
+    links = logged[logged["kind"] == "link"]
     number = sources.groupby([texts[name] for name in _SIDE]).nunique()
-    opened = number.reindex(sides.index, fill_value=0).astype("float64").where(is_of_answer)
+    opened = number.reindex(sides.index, fill_value=0).astype("float64")
+    opened = opened.where(_are_linked(sides, links[links["item"].str.fullmatch(SOURCE)]))
     if stops is None or not {"opened", *_SIDE} <= set(stops):
         return opened
     stopped = stops[stops["judgment"].notna() & stops["side"].notna()].astype(dict.fromkeys(_SIDE, "str"))
     is_list = stopped["ranks"].notna() if "ranks" in stopped else False
-    layers = (
-        stopped["opened"].astype("float64").mask(is_list).groupby([stopped[name] for name in _SIDE]).max()
-    )
-    return opened.mask(sides.index.isin(layers.index), layers.reindex(sides.index))
+    by_side = stopped["opened"].astype("float64").mask(is_list).groupby([stopped[name] for name in _SIDE])
+    layers = by_side.max().reindex(sides.index)
+    return opened.mask(sides.index.isin(by_side.groups), layers.where(_are_linked(sides, links)))
+
+
+def _are_linked(sides: pd.DataFrame, links: pd.DataFrame) -> Bools:
+    """Return whether the systems' texts of these topics have any of the links, (sides,)."""
+    texts = pd.MultiIndex.from_frame(links[["topic", "system"]].astype("str").drop_duplicates())
+    return np.asarray(pd.MultiIndex.from_frame(sides[["topic", "system"]]).isin(texts))
 
 
 def _quantities(sides: pd.DataFrame) -> Iterator[dict[str, Any]]:

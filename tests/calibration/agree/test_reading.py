@@ -133,9 +133,10 @@ def test_what_does_not_count_for_preferences_does_not_count_here(study):
 
 
 def test_layers_of_summaries_are_those_that_stops_count_and_lists_have_none(study):
-    """An id with a colon is no source there."""
+    """An id with a colon is no source there; a text without links has nothing to open, which is not opening nothing."""
     judged, _ = study
     reads = [seen(one, side, "b1:x", 1.0, kind="link") for one in judged for side in ("left", "right")]
+    one_layer = [{**row, "kind": "iunit"} if row["side"] == "right" else row for row in reads]
 
     def stops(rank):
         return pd.DataFrame(
@@ -160,6 +161,11 @@ def test_layers_of_summaries_are_those_that_stops_count_and_lists_have_none(stud
     lists = values(reading_rows(tables_of(judged, reads, stops=stops(3))))
     assert (summaries[LONG, "opened_number"], summaries[SHORT, "opened_number"]) == (2.0, 0.0)
     assert {quantity for _, quantity in lists} == {"seconds"}
+    layers = values(reading_rows(tables_of(judged, one_layer, stops=stops(None))))
+    assert set(layers) - set(summaries) | set(summaries) - set(layers) == {
+        (SHORT, "opened_share"),
+        (SHORT, "opened_number"),
+    }
 
 
 @pytest.mark.parametrize("missing", ["reads", "judgment"])
