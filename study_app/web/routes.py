@@ -75,6 +75,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
     "people.post_find": {"platform_id": WORD},
+    "people.post_withdraw": {"sure": YES},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
     "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},

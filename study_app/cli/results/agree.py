@@ -134,6 +134,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     """  # noqa: D301 - click keeps lines as they are after a backspace
     from calibration.agree.agree_tables import agree
     from calibration.agree.folder import write_agreement
+    from calibration.checks.votes import VoteChecks
     from study_app.cli.results.agree_table import agreement_text
     from study_app.cli.score.options import check_draws
 
@@ -145,8 +146,10 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         "complete_only": choices.complete_only,
         "same_answers": choices.same_answers,
     }
+    checks = VoteChecks(tables=evidence.tables, complete_only=choices.complete_only)
     results = agree(
         evidence,
+        checks=checks,
         named_comparisons=_wanted(choices),
         measures=choices.measures,
         assist=choices.assist,
@@ -162,7 +165,11 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         **_commands(folder),
     }
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, choices))
-    notes = (*results.notes, *results.warnings, *_rank(evidence, tables, folder, record, counted))
+    notes = (
+        *results.notes,
+        *results.warnings,
+        *_rank(evidence, tables, folder, record, {**counted, "checks": checks}),
+    )
     if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
         click.echo("".join(_assisted(results)), nl=False)

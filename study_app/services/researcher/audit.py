@@ -19,6 +19,8 @@ RESERVED = frozenset({INSTALLATION, COMMAND_LINE, STRANGER})
 
 LOOK_UP = "look up by platform id"
 NOBODY = "nobody has this id"
+REPLAY = "replay a page with systems"
+"""A replay that is a view of results."""
 WRONG_KEY = "wrong key"
 MAX_WRONG_KEYS = 20
 WRONG_KEYS_WITHIN = timedelta(hours=1)
@@ -87,8 +89,8 @@ def add_wrong_key(session: Session, study_id: int, *, now: datetime) -> None:
 
 
 _PEOPLE = re.compile(r"\b(\d[\d,]*) (?:person|people)\b")
-OF_ONE = frozenset({"withdraw", LOOK_UP})
-"""Acts that concern one person, whose pseudonym is their detail."""
+OF_ONE = frozenset({"withdraw", LOOK_UP, REPLAY})
+"""Acts that concern one person, with whose pseudonym their detail begins."""
 
 
 def people_in(entry: AuditEntry) -> int | None:

@@ -23,10 +23,12 @@ from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.services.researcher.find import match_of
 from study_app.services.researcher.standing import STATES, codes_shown, payments_of, state_of
+from study_app.services.worker.ends import withdraw
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.auth import (
     ConsoleRequest,
+    RefusedAction,
     download,
     manager_required,
     message_page,
@@ -315,6 +317,26 @@ def post_find(console_request: ConsoleRequest) -> Response:
         return console_request.back("people")
     console_request.note(match.pseudonym)
     return console_request.back(f"people/{match.pseudonym}")
+
+
+@blueprint.post("/r/<study>/people/<pseudonym>/withdraw")
+@manager_required("withdraw")
+def post_withdraw(console_request: ConsoleRequest, pseudonym: str) -> Response:
+    """Withdraw a person who asked for it: no later export has their answers."""
+    code = console_request.session.scalar(
+        select(Worker.withdrawal_code).where(
+            Worker.study_id == console_request.study.id, Worker.pseudonym == pseudonym
+        )
+    )
+    if code is None or request.form.get("sure") != "yes":
+        raise RefusedAction(
+            "Nobody was withdrawn. Open the person's page, and tick the box before you press the button."
+        )
+    done = withdraw(console_request.session, code, now=console_request.now)
+    if done is None or done.again:
+        raise RefusedAction("This person had withdrawn already.", 409)
+    console_request.note(pseudonym)
+    return console_request.back("people")
 
 
 def step_words(study: CachedStudy, step: Step | None) -> str:

@@ -185,8 +185,22 @@ def test_the_console_finds_who_may_see_ids(study):
         (LOOK_UP, "0", NOBODY),
     ]
 
+    own = f"/r/small/people/{ann}"
+    assert client.post(f"{own}/withdraw", data={"csrf": token(client)}).status_code == 422
+    sure = {"csrf": token(client), "sure": "yes"}
+    assert f"Done: withdraw ({ann})." in text_of(
+        client.post(f"{own}/withdraw", data=sure, follow_redirects=True)
+    )
+    assert client.post(f"{own}/withdraw", data=sure).status_code == 409
+    withdrawn = study.rows(select(Worker.pseudonym).where(Worker.withdrawn_at.is_not(None)))
+    assert [name for (name,) in withdrawn] == [ann]
+
     looking = watcher(study)
     assert "Id at the platform" not in text_of(looking.get("/r/small/people"))
     form = {"csrf": token(looking), "platform_id": ANN}
     assert looking.post("/r/small/people/find", data=form).status_code == 403
-    assert "No list of the platform" not in text_of(looking.get(f"/r/small/people/{ann}"))
+    bob = f"/r/small/people/{pseudonym(study, BOB)}"
+    shown = text_of(looking.get(bob))
+    assert "No list of the platform" not in shown
+    assert "asked to have the answers withdrawn" not in shown
+    assert looking.post(f"{bob}/withdraw", data={"csrf": token(looking), "sure": "yes"}).status_code == 403
