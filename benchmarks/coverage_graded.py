@@ -1,6 +1,9 @@
-"""Simulated coverage of worths and ranks by graded answers, `prefcal rank --ordinal`.
+"""Simulated coverage of worths and ranks by graded answers, `prefcal rank --ordinal`, and of comparisons of measures by them.
 
     python -m benchmarks.coverage_graded [STUDIES [DESIGN ...]] [--jobs 1] [--scheduler ADDRESS] | python benchmarks/keep_rows.py docs/evidence/rank-graded.csv
+    python -m benchmarks.coverage_graded --measures [STUDIES] | python benchmarks/keep_rows.py docs/evidence/agreement-graded.csv
+
+With --measures those of the comparison of two measures by graded answers, `prefcal agree --ordinal`, beside that by choices alone.
 
 People answer by the cumulative-link model; systems are better or worse by topic and by person than they are on the whole, as in
 `benchmarks.coverage_rank`, whose designs these are. The true worths are those of one very large study of the same sort.
@@ -9,6 +12,7 @@ People answer by the cumulative-link model; systems are better or worse by topic
 import argparse
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,10 +28,12 @@ from benchmarks.coverage_rank import (
     worths,
 )
 from benchmarks.replications import engine_arguments, replicated
+from calibration.agree.slopes import graded_slope_difference, slope_difference
 from calibration.rank.graded import fit_graded_worths
 from calibration.rank.judgments import JudgedSystems, win_rates
 from calibration.rank.ranking import ranks_left_open
-from metrics.parallel import open_engine
+from metrics.parallel import Executor, open_engine
+from tests.metrics.simulated_votes import judged_measures
 
 CUTS = (0.4, 1.5)
 """Five grades: neither within the first, much better beyond the second."""
@@ -102,12 +108,50 @@ def quantile(regime: Regime) -> float:
     )
 
 
+PEOPLE: dict[str, dict[str, Any]] = {
+    "8 people": {},
+    "14 people": {"workers": 14},
+    "7 people of its own per query": {"workers": 7, "own_people": True},
+}
+"""Studies of 20 queries, as `tests.metrics.simulated_votes.judged_measures` draws them."""
+
+
+def compared(place: int, number: int) -> dict[str, float]:
+    """Return whether one study finds a difference of two equal measures, and of two that differ, by grades and by choices."""
+    rng, found = np.random.default_rng([place, number, 5]), dict[str, float]()
+    for what, slopes in (("equal", (0.5, 0.5)), ("differ", (0.8, 0.3))):
+        study = judged_measures(rng, slopes=slopes, **list(PEOPLE.values())[place])
+        strength = study.graded(rng)
+        chosen = replace(study.votes, for_a=np.sign(strength) / 2 + 0.5)
+        ways = {
+            "grades": graded_slope_difference(study.votes, strength, study.first, study.second),
+            "choices": slope_difference(chosen, study.first, study.second),
+        }
+        found |= {
+            f"{what}, {way}": float(each.error.p_value(each.difference) < 0.05) for way, each in ways.items()
+        }
+    return found
+
+
+def print_measures(studies: int, engine: Executor) -> None:
+    print("| people | R | equal, by grades | equal, by choices | differ, by grades | differ, by choices |")
+    print("|---|---|---|---|---|---|")
+    for place, name in enumerate(PEOPLE):
+        mean = pd.DataFrame(replicated(engine, partial(compared, place), studies)).mean()
+        print(f"| {name} | {studies} | {' | '.join(f'{value:.3f}' for value in mean)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="?", type=int, default=1000)
     parser.add_argument("designs", nargs="*", metavar="DESIGN")
+    parser.add_argument("--measures", action="store_true", help="comparisons of two measures")
     engine_arguments(parser)
     options = parser.parse_args()
+    if options.measures:
+        with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+            print_measures(options.studies, engine)
+        return
     print("| design | R | worth covered | all ranks right | width / good | ranks open | by choices alone |")
     print("|---|---|---|---|---|---|---|")
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:

@@ -1,15 +1,15 @@
 """Server time of a pair page, by kind of task, in turn.
 
-Pairs of summaries, of plain lists, and of answers, submission by submission.
+Pairs of summaries, of plain lists, and of answers, submission by submission; and of answers with graded choices, three criteria and a reason.
 
     python benchmarks/pair_kinds.py [--workers 100] [--blocks 6] [--seconds 45]
 
-The three studies have the same seven systems with the same sentences on every side, one query, and all 21 pairs for each worker. In each round one
+The four studies have the same seven systems with the same sentences on every side, one query, and all 21 pairs for each worker. In each round one
 worker goes through each study in this process, without a network; the studies take turns at every submission, so that a machine that is slow for
 a while is slow for all. What is measured is the processor's time from the form of a pair to the page of the next (POST, redirect, GET), with a
 SQLite file in a folder that is thrown away. A round counts as a whole, since some submissions of a round cost more than others: its ratio is that of the
 sums of its 21 submissions. Printed are the median of these ratios and its 95 % interval (bootstrap of the rounds). The first round warms up and is
-left out. benchmarks/README.md has the figures.
+left out. The last line is graded answers beside plain ones: its inverse is that of the submissions a second. benchmarks/README.md has the figures.
 """
 
 import argparse
@@ -51,7 +51,7 @@ tasks:
 
 def name_of(kind: str) -> str:
     """Return the name of a kind's study."""
-    return kind.replace("_", "-")
+    return kind.replace("_", "-").replace(", ", "-")
 
 
 def sentence(system: int, block: int) -> str:
@@ -106,10 +106,27 @@ def systems(suffix: str) -> str:
     return "    systems:\n" + "".join(f"      s{s}: s{s}.{suffix}\n" for s in range(SYSTEMS))
 
 
+CRITERIA = ("correct", "complete", "short")
+
+
+def graded_answers(folder: Path, blocks: int) -> str:
+    """Write the files of pairs of answers, with graded choices, three criteria and a reason."""
+    asked = "".join(f'      - {{name: {name}, text: "Which answer is more {name}?"}}\n' for name in CRITERIA)
+    return answers(folder, blocks) + f"    choices: graded5\n    reason: optional\n    criteria:\n{asked}"
+
+
+GRADED = "answer_pairs, graded"
 KINDS: dict[str, Callable[[Path, int], str]] = {
     "summary_pairs": summaries,
     "ranked_pairs": lists,
     "answer_pairs": answers,
+    GRADED: graded_answers,
+}
+PLAIN_FIELDS = {"choice": "left"}
+GRADED_FIELDS = {
+    "choice": "left_2",
+    **{f"criterion-{number}": "right_1" for number in range(1, len(CRITERIA) + 1)},
+    "reason": "It says more, and it says sooner what I wanted to know.",
 }
 
 
@@ -143,10 +160,11 @@ class Study:
         page = self.sent(page.request.path, page.text, agree="yes")
         if page.request.path.endswith("choose"):
             page = self.sent(page.request.path, page.text, topic="1")
+        fields = GRADED_FIELDS if self.kind == GRADED else PLAIN_FIELDS
         for _ in range(PAIRS):
             self.clock.forward()
             begun = time.process_time()
-            page = self.sent(page.request.path, page.text, choice="left")
+            page = self.sent(page.request.path, page.text, **fields)
             yield time.process_time() - begun
             if page.status_code != 200:
                 raise SystemExit(f"{self.kind}: {page.status} at {page.request.path}")
@@ -164,7 +182,8 @@ def served(folder: Path, kind: str, blocks: int, seconds: float) -> Study:
     """Write, load and serve a kind's study."""
     folder.mkdir()
     (folder / "study.yaml").write_text(
-        HEAD.format(name=name_of(kind), kind=kind) + KINDS[kind](folder, blocks), encoding="utf-8"
+        HEAD.format(name=name_of(kind), kind=kind.partition(",")[0]) + KINDS[kind](folder, blocks),
+        encoding="utf-8",
     )
     url = f"sqlite:///{folder / 'study.sqlite3'}"
     database = open_database(url)
@@ -200,13 +219,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         studies = [served(Path(name) / kind, kind, options.blocks, options.seconds) for kind in KINDS]
         rounds = np.array([one_round(studies, worker) for worker in range(options.workers + 1)])[1:]
-    ratios = rounds / rounds[:, :1]
+    ratios = np.column_stack([rounds / rounds[:, :1], rounds[:, 3] / rounds[:, 2]])
     drawn = np.random.default_rng(1).integers(len(ratios), size=(2000, len(ratios)))
     low, high = np.quantile(np.median(ratios[drawn], axis=1), [0.025, 0.975], axis=0)
     print("| kind | ms of processor a submission | beside summary_pairs | 95 % |\n|---|---|---|---|")
     for place, study in enumerate(studies):
         spent, ratio = 1000 * np.median(rounds[:, place]) / PAIRS, np.median(ratios[:, place])
         print(f"| `{study.kind}` | {spent:.2f} | {ratio:.3f} | {low[place]:.3f} to {high[place]:.3f} |")
+    ratio = np.median(ratios[:, -1])
+    print(
+        f"graded answers beside plain ones: {ratio:.3f} ({low[-1]:.3f} to {high[-1]:.3f}), so {1 / ratio:.3f} times the submissions a second"
+    )
 
 
 if __name__ == "__main__":

@@ -227,9 +227,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         seed=seed,
         place=_place(tables, "preferences"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
-        drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=by,
-        history=study.history if study else (),
+        study=study,
         arguments=KEYWORDS,
     )
     wanted = NamedComparisons(primary=primary, compare=tuple(compare)) if primary or compare else None
@@ -577,6 +576,7 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
     *,
     choice: str,
     answers: Mapping[str, str] | None = None,
+    criteria: Mapping[str, str] | None = None,
     where: Mapping[str, str | Sequence[str]] | None = None,
     pairs: str | Path | pd.DataFrame | None = None,
     seconds: str | None = None,
@@ -602,6 +602,8 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
         Column with the answer; with a ``*`` where a row has several.
     answers : mapping of str to str, optional
         What an answer says -> left, right, equally_good, equally_bad or none; of a graded answer with how much better that side is, as ``left:2``.
+    criteria : mapping of str to str, optional
+        Criterion -> column with the answer about it; ``criteria`` of the result is the table.
     where : mapping of str to str or sequence of str, optional
         Column -> the value or values of rows that are read.
     pairs : str, Path or DataFrame, optional
@@ -637,7 +639,9 @@ def import_preferences(  # noqa: PLR0913 - what prefcal import takes
         for column, values in (where or {}).items()
         for value in ([values] if isinstance(values, str) else values)
     )
-    named = PreferenceColumns(choice=choice, decision_seconds=seconds, task=task_column, **columns)
+    named = PreferenceColumns(
+        choice=choice, decision_seconds=seconds, task=task_column, criteria=criteria or {}, **columns
+    )
     rules = ImportRules(
         answers=answers or {},
         times=TimeRules(time_format=time_format, time_zone=time_zone),

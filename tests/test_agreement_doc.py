@@ -6,6 +6,7 @@ from pathlib import Path
 from calibration.agree.agree_tables import agree
 from calibration.agree.folder import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.measures.kinds import KINDS
+from calibration.agree.reading import READING_COLUMNS
 from calibration.agree.score_sources import ScoreSources
 from calibration.agree.task_agreement import COLUMNS as DISAGREEMENTS
 from metrics.agreement.agreement import TIES
@@ -42,6 +43,7 @@ def test_it_names_every_column_measure_option_convention_and_coefficient():
         *DISAGREEMENTS,
         *SCORE_COLUMNS,
         *CORRELATION_COLUMNS,
+        *READING_COLUMNS,
         *TIES,
         *COEFFICIENTS,
         *measures,

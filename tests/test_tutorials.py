@@ -56,7 +56,14 @@ def test_your_first_agreement_prints_what_the_page_shows(tmp_path, monkeypatch):
 @pytest.mark.soak
 @pytest.mark.parametrize(
     "page",
-    ["first-agreement.md", "two-files-to-a-study.md", "diary-study.md", "push-or-silence.md", "judge.md"],
+    [
+        "first-agreement.md",
+        "two-files-to-a-study.md",
+        "diary-study.md",
+        "push-or-silence.md",
+        "judge.md",
+        "two-rag-systems.md",
+    ],
 )
 def test_a_whole_tutorial_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     """In prefcal's folder, with what it brings."""

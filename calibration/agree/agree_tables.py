@@ -30,6 +30,7 @@ from calibration.agree.judged_task import (
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import measure_called, printed_name, resolved, resolved_for_all
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
+from calibration.agree.reading import reading_rows
 from calibration.agree.result import (
     AgreementTables,
     NamedComparisons,
@@ -67,6 +68,7 @@ from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.judges.assist import AGREEMENTS, assisted_tasks, verdicts_by
 from calibration.judges.numbers import JudgeTables, joined
 from calibration.judges.verdicts import Verdicts, split_verdicts
+from calibration.tables.preferences import adaptive_tasks
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -243,7 +245,10 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
-    notes, stopping = names_in_two_cases(evidence.tables["preferences"]), checks.stopping
+    notes, stopping = (
+        [*names_in_two_cases(evidence.tables["preferences"]), *_on_adaptive(evidence.tables["preferences"])],
+        checks.stopping,
+    )
     notes += _ungraded(tasks, evidence) if ordinal else []
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
@@ -298,14 +303,24 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
         disagreements=_frame((result.disagreements for result in results.values()), COLUMNS),
         wanted=named,
-        notes=(*notes, *about_it, *evidence.history),
+        notes=(*notes, *about_it, *(evidence.study.history if evidence.study else ())),
         diagnostics={
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
         },
+        reading=reading_rows(evidence.tables, complete_only=complete_only),
         judges=replace(joined([result.judges for result in results.values()]), assisted=assisted),
         by=evidence.by,
     )
+
+
+def _on_adaptive(preferences: pd.DataFrame) -> Iterator[str]:
+    """Yield for each task with adaptive pairs which of them count."""
+    for task in sorted(adaptive_tasks(preferences)):
+        yield (
+            f"{task}: pairs were chosen by the answers before them, to find the best system: only those drawn whatever the answers were"
+            " count here (adaptive_pairs)"
+        )
 
 
 def _assisted(
@@ -325,7 +340,7 @@ def _assisted(
             cure=f"give {evidence.arguments.scores}; {evidence.arguments.rank} assists win rates without any",
         )
     rows, notes = assisted_tasks(
-        lambda task: assisted_rows(task, variants[task.task], comparisons, verdicts), tasks
+        lambda task: assisted_rows(task, variants[task.task], comparisons, verdicts, evidence.study), tasks
     )
     return pd.DataFrame(rows, columns=list(AGREEMENTS)), notes
 
@@ -356,9 +371,9 @@ def _frame(of_tasks: Iterable[list[Row]], columns: Sequence[str]) -> pd.DataFram
 
 
 def _tasks(evidence: ScoreSources, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
-    return judged_tasks(
-        evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=evidence.drew_sides
-    )
+    study = evidence.study
+    sided = () if study is None else [task for task in study.tasks if study.drew_sides(task)]
+    return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=sided)
 
 
 def _known(

@@ -19,7 +19,9 @@ from calibration.judges.assist import (
     judge_number,
     judged_pairs_of,
 )
+from calibration.judges.lot import against_lot
 from calibration.judges.verdicts import Verdicts
+from calibration.tables.study_json import StudyRecord
 from metrics.agreement.agreement import TIES, Ties, pair_credit
 from metrics.arrays import Floats
 from metrics.errors import input_fault, pluralise
@@ -68,7 +70,11 @@ class AssistedAgreement:
 
 
 def assisted_rows(
-    task: JudgedTask, variants: Sequence[ScoredMeasure], comparisons: pd.DataFrame, verdicts: Verdicts
+    task: JudgedTask,
+    variants: Sequence[ScoredMeasure],
+    comparisons: pd.DataFrame,
+    verdicts: Verdicts,
+    study: StudyRecord | None = None,
 ) -> tuple[list[Row], list[str]]:
     """Return the assisted agreement of every measure, and of every comparison that was made.
 
@@ -82,6 +88,8 @@ def assisted_rows(
         Rows of comparisons.csv; of this task are used those by majorities and by weighted votes.
     verdicts : DataFrame
         Those of one judge.
+    study : StudyRecord, optional
+        study.json of the tables.
 
     Raises
     ------
@@ -99,7 +107,7 @@ def assisted_rows(
     differences = {measure: difference for measure, (difference, _) in scored.items()}
     head = {"task": task.task, "judge": str(verdicts["judge"].iloc[0])}
     rows = [head | row for row in (*_of_each(judge, differences), *_of_two(judge, differences, comparisons))]
-    notes = [judge.votes.note()]
+    notes = [judge.votes.note(), *against_lot(task.task, judge.pairs, study)]
     unscored = max((number for _, number in scored.values()), default=0)
     if unscored:
         notes.append(f"{pluralise(unscored, 'pair')} of the judge lack a score and assist nothing")

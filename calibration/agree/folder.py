@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.agree.reading import READING
 from calibration.agree.result import AgreementTables
 from calibration.judges.numbers import JudgeTables
 from metrics.arrays import Floats
@@ -229,12 +230,25 @@ JUDGES = MappingProxyType(
     }
 )
 """Frame of `JudgeTables` -> its file."""
-OPTIONAL = (STREAM_SCORES, STREAM_CORRELATIONS, *JUDGES.values())
+OPTIONAL = (READING, STREAM_SCORES, STREAM_CORRELATIONS, *JUDGES.values())
 """Files that are deleted where there is nothing to write."""
 RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, *OPTIONAL)
 RECORD = "agree.json"
 NAMES = dict.fromkeys(
-    ("task", "run", "topic", "judge", "worker", "name", "model", "prompt_sha256", "orders", "against"), str
+    (
+        "task",
+        "run",
+        "system",
+        "topic",
+        "judge",
+        "worker",
+        "name",
+        "model",
+        "prompt_sha256",
+        "orders",
+        "against",
+    ),
+    str,
 )
 """Columns read as text, even where their cells look like numbers."""
 
@@ -302,6 +316,8 @@ def write_agreement(
         DISAGREEMENTS: found.disagreements,
     }
     frames |= {name: frame for field, name in JUDGES.items() if len(frame := getattr(found.judges, field))}
+    if len(found.reading):
+        frames[READING] = found.reading
     if streams is not None and len(streams.scores):
         frames |= {STREAM_SCORES: streams.scores, STREAM_CORRELATIONS: streams.correlations}
     texts = {

@@ -192,6 +192,8 @@ class AgreementTables(HasSummary):
         Diagnostics of the judgments by task.
     judges : JudgeTables
         Judges that are no people beside those who judged.
+    reading : DataFrame
+        One row per task, system and quantity: seconds of reading, sources opened; no row where no page was logged.
     by : str or None
         The criterion whose answers were counted; None where the overall choices were.
 
@@ -232,6 +234,7 @@ class AgreementTables(HasSummary):
     notes: tuple[str, ...]
     diagnostics: Mapping[str, tuple[Diagnostic, ...]]
     judges: JudgeTables = field(default_factory=JudgeTables)
+    reading: pd.DataFrame = field(default_factory=pd.DataFrame)
     by: str | None = None
 
     @property

@@ -3,7 +3,7 @@
 External scores are a frame, or a file in any form of `metrics.readers.score_rows`.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -15,6 +15,7 @@ from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import ParameterSweep, ScoredMeasure
 from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
+from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import UserModel
 from metrics.errors import FaultLog, input_fault, join_names, pluralise
 from metrics.readers.lines import NUMBER, system_name
@@ -274,12 +275,10 @@ class ScoreSources:
         Length of each side, as `read_scores` returns it; None: characters of what was shown.
     place, scores_place : str
         Names of the preferences and of the scores in messages.
-    drew_sides : collection of str
-        Tasks with sides in random order, by study.json.
     by : str or None
         The criterion whose answers stand in the preferences (`calibration.tables.criteria.by_criterion`); None: the overall choices.
-    history : tuple of str
-        Notes on what was done during the study, by study.json: views of results, loads of a changed file, mended texts.
+    study : StudyRecord or None
+        study.json: in which tasks sides were drawn by lot, which pairs were named, and what was done during the study.
     arguments : Arguments
         Names of the inputs in messages.
     """
@@ -295,9 +294,8 @@ class ScoreSources:
     lengths: pd.DataFrame | None = None
     place: str = "preferences"
     scores_place: str = "scores"
-    drew_sides: Collection[str] = ()
     by: str | None = None
-    history: tuple[str, ...] = ()
+    study: StudyRecord | None = None
     arguments: Arguments = OPTIONS
 
     def of_task(self, name: str, task: str) -> pd.DataFrame | None:

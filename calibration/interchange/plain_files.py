@@ -21,7 +21,7 @@ import pandas as pd
 from calibration.tables.files import check_frame
 from calibration.tables.people import is_gold
 from calibration.tables.preferences import WORKERS_UNKNOWN, exclusions, knows_workers
-from calibration.tables.tables import TABLES
+from calibration.tables.tables import MOST_STRENGTH, SIDES, TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.readers.lines import NUMBER, lines_of, text_lines
 
@@ -33,11 +33,12 @@ WORDS = {"left": "a", "right": "b", "equally_good": "equally_good", "equally_bad
 
 
 SIDED = ("topic", "left", "right")
-COLUMN_NAMES = (*SIDED, "worker", "winner", "choice")
+COLUMN_NAMES = (*SIDED, "worker", "winner", "choice", "strength")
 """Names of the columns of lines of preferences.
 
-The columns are the displayed sides, the worker, and the preferred system or the choice in words.
+The columns are the displayed sides, the worker, the preferred system or the choice in words, and how much better it is.
 """
+STRENGTHS = tuple(str(strength) for strength in range(MOST_STRENGTH + 1))
 ALIASES = {"a": "left", "b": "right"}
 CODES = frozenset(
     [
@@ -89,7 +90,7 @@ def read_preference_lines(
         What column ``task`` shall say.
     columns : sequence of str, optional
         What the fields are, of `COLUMN_NAMES`: ``("topic", "left", "right", "winner")``. Without ``winner`` and ``choice`` the left one
-        was preferred; without ``worker`` who judged is not known. By default told by a header of these names, the number of
+        was preferred; without ``worker`` who judged is not known; ``strength`` says how much better the preferred one is. By default told by a header of these names, the number of
         fields and their values.
 
     Returns
@@ -119,7 +120,7 @@ def read_preference_lines(
     log.raise_if_any()
     if not rows:
         raise input_fault("no preference", path=path, cure=f"write lines of {' '.join(FIELDS)}")
-    frame = pd.DataFrame(rows, columns=["topic", "left", "right", "worker", "choice"], dtype="str")
+    frame = pd.DataFrame(rows, columns=[*SIDED, "worker", "choice", "strength"], dtype="str")
     csv_columns = pd.DataFrame(
         {
             "judgment": [f"J{number}" for number in range(1, len(frame) + 1)],
@@ -129,10 +130,11 @@ def read_preference_lines(
             "system_left": frame["left"],
             "system_right": frame["right"],
             "choice": frame["choice"],
+            "strength": frame["strength"],
         }
     )
-    knows = "worker" in named
-    return check_frame(csv_columns if knows else csv_columns.drop(columns="worker"), TABLES["preferences"])
+    unknown = [name for name in ("worker", "strength") if name not in named]
+    return check_frame(csv_columns.drop(columns=unknown), TABLES["preferences"])
 
 
 def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
@@ -155,7 +157,7 @@ def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
         else ""
     )
     if problem:
-        cure = f"name {', '.join(SIDED)}, and of worker, winner and choice what there is"
+        cure = f"name {', '.join(SIDED)}, and of worker, winner or choice, and strength what there is"
         raise input_fault(f"columns {','.join(named)}: {problem}", cure=cure)
     return named
 
@@ -262,7 +264,7 @@ def _fields(
             line=line,
             cure=f"write {', '.join(named if is_named else FIELDS)}, separated by tabs",
         )
-        return ("",) * len(FIELDS)
+        return ("",) * (len(FIELDS) + 1)
     field = dict(zip(named, cells, strict=True))
     left, right = field["left"], field["right"]
     if left == right:
@@ -275,7 +277,11 @@ def _fields(
     if said not in meanings:
         what = "winner" if "winner" in field else "choice"
         log.add(f"the {what} is {said!r}", line=line, cure=f"write one of {join_names(meanings, most=9)}")
-    return field["topic"], left, right, field.get("worker", ""), meanings.get(said, "")
+    choice, strength = meanings.get(said, ""), field.get("strength", "")
+    if "strength" in field and (strength not in STRENGTHS or (strength == "0") == (choice in SIDES)):
+        cure = f"write 1 to {MOST_STRENGTH} beside a side, and 0 where neither is better"
+        log.add(f"the strength is {strength!r}", line=line, cure=cure)
+    return field["topic"], left, right, field.get("worker", ""), choice, strength
 
 
 def preference_lines(

@@ -26,6 +26,8 @@ from metrics.readers.columns import CsvColumns, check_any_row
 NO_ANSWER = "none"
 ANSWERS = (*CHOICES, NO_ANSWER)
 """Meanings of another tool's answers."""
+CRITERION = "criterion "
+"""What the name of a column of answers about a criterion begins with, among the columns of preferences."""
 GRADED_ANSWERS = tuple(f"{side}:{strength}" for side in SIDES for strength in range(1, MOST_STRENGTH + 1))
 """Meanings of graded answers: the side, and how much better it is."""
 
@@ -54,6 +56,8 @@ class PreferenceColumns:
         From one to the other; computed where both times are given.
     task : str or None
         The task of each row; None: all rows are of `ImportRules.task`.
+    criteria : mapping of str to str
+        Criterion -> column of the answer about it, said as in ``choice``.
     """
 
     choice: str
@@ -68,12 +72,14 @@ class PreferenceColumns:
     decided_at: str | None = None
     decision_seconds: str | None = None
     task: str | None = None
+    criteria: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def named(self) -> dict[str, str]:
-        """Return the header name of each column that there is."""
-        every = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: column for name, column in every.items() if column is not None}
+        """Return the header name of each column that there is, of a criterion by `CRITERION` and its name."""
+        every = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "criteria"}
+        criteria = {CRITERION + name: column for name, column in self.criteria.items()}
+        return {name: column for name, column in (every | criteria).items() if column is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +126,8 @@ class Imported:
         worker, start, end of every row that has both times, answered or not: work is work. A worker is missing where nobody knows who judged.
     notes : tuple of str
         How times that are numbers were read.
+    criteria : DataFrame or None
+        The table of answers about criteria; None where no column has any.
     warnings : tuple of str
         What is suspicious: rows that say the same, strange years, an end that may be cut off.
     """
@@ -129,6 +137,7 @@ class Imported:
     spans: pd.DataFrame | None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    criteria: pd.DataFrame | None = None
 
 
 def read_foreign_preferences(
@@ -165,9 +174,14 @@ def read_foreign_preferences(
     layout.check(str(path))
     check_any_row(table, log)
     rows, csv_columns, keys, layout_notes = layout.judgments(table, log, keeps_blank="" in rules.answers)
-    columns = replace(columns, **{name: columns.named.get(name, name) for name in COMPARED})
+    compared: dict[str, Any] = {name: columns.named.get(name, name) for name in COMPARED}
+    columns = replace(columns, **compared)
     _check_names(rows, columns, csv_columns, keys, log)
-    choices, graded = _choices(rows, columns, rules, csv_columns, log)
+    about = {
+        name: _choices(rows, CRITERION + name, column, rules, csv_columns, log)
+        for name, column in columns.criteria.items()
+    }
+    choices, graded = _choices(rows, "choice", columns.choice, rules, csv_columns, log)
     rows["choice"] = choices
     strengths = _strengths(rows, columns, graded, csv_columns, log)
     if strengths is not None:
@@ -178,8 +192,10 @@ def read_foreign_preferences(
     log.raise_if_any()
     answered = rows[rows["choice"] != NO_ANSWER]
     preferences = _table(answered, rules, path)
+    asked = [_asked(name, *answers, rows, preferences) for name, answers in about.items()]
     return Imported(
         preferences=preferences,
+        criteria=check_frame(pd.concat(asked), TABLES["criteria"]) if asked else None,
         unanswered=len(rows) - len(answered),
         spans=_spans(rows),
         notes=tuple(notes),
@@ -234,14 +250,32 @@ def _check_names(
         )
 
 
+def _asked(
+    criterion: str, choices: list[str], graded: list[str], rows: pd.DataFrame, preferences: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the rows of table criteria of a criterion, of the judgments with an answer about it."""
+    answers = pd.DataFrame({"choice": choices}, index=rows.index)
+    if any(graded):
+        answers["strength"] = _graded(graded, answers["choice"])
+    answers = answers[(rows["choice"] != NO_ANSWER).to_numpy()].reset_index(drop=True)
+    known = answers["choice"] != NO_ANSWER
+    return answers.assign(judgment=preferences["judgment"], criterion=criterion)[known]
+
+
+def _graded(graded: list[str], choice: "pd.Series[str]") -> "pd.Series[Any]":
+    """Return the strengths that answers say, 0 for neither side."""
+    strengths = pd.to_numeric(pd.Series(graded, index=choice.index))
+    return strengths.where(choice.isin(SIDES), 0).astype("Int64")
+
+
 def _choices(
-    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, csv_columns: CsvColumns, log: FaultLog
+    rows: pd.DataFrame, name: str, column: str, rules: ImportRules, csv_columns: CsvColumns, log: FaultLog
 ) -> tuple[list[str], list[str]]:
     """Return the choice of each row, and the strength that its answer says, or nothing."""
     meanings = {answer: answer for answer in ANSWERS} | {"": NO_ANSWER} | dict(rules.answers)
     choices, strengths, unknown = [], [], dict[str, list[int]]()
     for line, said, left, right in zip(
-        csv_columns.lines, rows["choice"], rows["left"], rows["right"], strict=True
+        csv_columns.lines, rows[name], rows["left"], rows["right"], strict=True
     ):
         meant = meanings.get(said) or {left: "left", right: "right"}.get(said)
         if meant is None:
@@ -252,7 +286,7 @@ def _choices(
     for said, lines in unknown.items():
         rows_of_it = f" ({len(lines):,} rows, the first on line {lines[0]})" if len(lines) > 1 else ""
         log.add(
-            f"{columns.choice}: unknown choice {said!r}{rows_of_it}",
+            f"{column}: unknown choice {said!r}{rows_of_it}",
             line=lines[0],
             cure=f"give its meaning: --answer {quote(said)}=CHOICE, CHOICE one of {join_names(ANSWERS, most=len(ANSWERS))}",
         )
@@ -267,7 +301,7 @@ def _strengths(
     if columns.strength is None:
         if not any(graded):
             return None
-        return pd.to_numeric(pd.Series(graded, index=rows.index)).where(is_sided, 0).astype("Int64")
+        return _graded(graded, rows["choice"])
     known = {str(strength) for strength in range(MOST_STRENGTH + 1)}
     for row, (said, sided) in enumerate(zip(rows["strength"], is_sided, strict=True)):
         problem, cure = "", f"write 1 to {MOST_STRENGTH}, 0 or nothing where neither side is better"

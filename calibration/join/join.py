@@ -30,6 +30,7 @@ from calibration.join.rows import (
     doubled_answers,
     joined_rows,
     leave_once,
+    refuse_copies,
     rename_workers,
     separate_ids,
     unite_pairs,
@@ -114,6 +115,22 @@ def join_tables(
     ------
     InputError
         If anything in the folders contradicts each other; nothing is written then.
+
+    Examples
+    --------
+    Two surveys of the same people about other topics:
+
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> folder = Path(mkdtemp())
+    >>> for topic in ("t1", "t2"):
+    ...     votes = pd.DataFrame({"worker": ["a", "b"], "topic": topic, "intent": ["i1", "i2"]})
+    ...     prefcal.write_tables({"intent_votes": votes}, folder / topic)
+    >>> joined = prefcal.join_tables([folder / "t1", folder / "t2"], folder / "both", workers="same")
+    >>> joined.rows["intent_votes"]
+    4
     """
     paths, output = [Path(folder) for folder in folders], Path(output)
     records = read_records(paths)
@@ -125,6 +142,7 @@ def join_tables(
     waves = read_folders(paths, records)
     if not same_content and (faults := list(content_faults(waves))):
         raise InputError(faults)
+    refuse_copies(waves)
     people = find_people(waves, workers)
     return _written(waves, people, output, keep_first=keep_first, parquet=parquet)
 
@@ -145,8 +163,15 @@ def _written(
         if people.groups > 1
         else max((wave.record.may_stand_twice for wave in waves if wave.record), default=0)
     )
+    in_several = len(people.in_several)
+    if any(wave.record and wave.record.in_several for wave in waves):
+        in_several = 0
+        notes.append(
+            "how many people took part in more than one study is left out: a folder was joined before, and does not say who; name all folders"
+            " in one command to have it"
+        )
     record, about_files = joined_record(
-        waves, output, studies, may_stand_twice=may_stand_twice, in_several=len(people.in_several)
+        waves, output, studies, may_stand_twice=may_stand_twice, in_several=in_several
     )
     notes += about_files
     rows: dict[str, int] = {}

@@ -5,13 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from calibration.join.folders import WaveFolder
 from calibration.tables.study_json import (
     Clock,
     FileRecord,
     JoinedStudy,
+    MendedText,
+    ResultsOpened,
+    StudyLoaded,
     StudyRecord,
     TaskRecord,
 )
@@ -23,6 +26,9 @@ SAME_IN_ALL = ("depth", "days")
 """Keys of a protocol by which measures are computed."""
 FREE_DAYS = "stream_visits"
 """Kind of task whose days may differ: how long each worker followed is in table follows."""
+
+
+Moment = TypeVar("Moment", ResultsOpened, MendedText, StudyLoaded)
 
 
 class Named(NamedTuple):
@@ -193,15 +199,19 @@ def joined_record(
             visit_gap_seconds=streams[0].visit_gap_seconds if streams else 0.0,
             heartbeat_seconds=streams[0].heartbeat_seconds if streams else None,
             tasks=tasks,
-            results_opened=tuple(
-                sorted((look for record in known for look in record.results_opened), key=lambda look: look.at)
-            ),
+            results_opened=_by_time(look for record in known for look in record.results_opened),
+            mended_texts=_by_time(text for record in known for text in record.mended_texts),
+            loads=_by_time(load for record in known for load in record.loads),
             joined=tuple(studies),
             may_stand_twice=may_stand_twice,
             in_several=in_several,
         ),
         notes,
     )
+
+
+def _by_time(moments: Iterable[Moment]) -> tuple[Moment, ...]:
+    return tuple(sorted(moments, key=lambda moment: moment.at))
 
 
 def joined_studies(folder: WaveFolder, digest: str, people: int, judgments: int) -> tuple[JoinedStudy, ...]:
@@ -238,6 +248,10 @@ def _joined_tasks(folders: Sequence[WaveFolder], place: Path) -> tuple[dict[str,
             )
         }
         gone = [key for key in keys if key not in same]
+        named = [folder.record.pairs_file(name) for folder, _ in own if folder.record]
+        if "pairs" in gone and any(named):  # pairs that somebody chose are none drawn by lot
+            same["pairs"] = next(filter(None, named))
+            gone.remove("pairs")
         if gone:
             notes.append(
                 f"task {name}: {join_names(gone)} {'differs' if len(gone) == 1 else 'differ'} between the studies, and study.json"

@@ -22,12 +22,10 @@ JUDGMENT_COLUMNS = {
     "stops": ("judgment",),
 }
 PAGE_COLUMNS = {"reads": ("page",), "stops": ("page",), "activity": ("page",)}
-ONCE = (
-    ("follows", "visits", "prompts", "activity", "lateness", "reads", "stops"),
-    ("intent_votes",),
-    ("importance",),
-)
-"""Tables of what a person does once with a topic; reads and stops count only where they belong to no judgment."""
+ONCE = (("follows", "visits", "prompts", "activity", "lateness"), ("intent_votes",), ("importance",))
+"""Tables of what a person does once with a topic."""
+OF_FOLLOWS = ("reads", "stops")
+"""Tables with rows that belong to a follow, where they belong to no judgment."""
 COUPLE = ["task", "topic", "system_a", "system_b"]
 SAME_JUDGMENT = ["worker", "task", "topic", "system_left", "system_right", "choice", "decision_seconds"]
 
@@ -56,24 +54,23 @@ def renamed(cells: "pd.Series[Any]", new_name: Callable[[str], str | None]) -> "
     return cells.map(lambda name: new_name(name) or name, na_action="ignore").astype("str")
 
 
-def separate_ids(folders: Sequence[WaveFolder]) -> None:
-    """Put the folder's name before ids of judgments and pages where two folders have the same id.
+def refuse_copies(folders: Sequence[WaveFolder]) -> None:
+    """Raise `InputError` if judgments of the same id in two folders are the same judgment.
 
-    Raises
-    ------
-    InputError
-        If most judgments of the same id are the same judgment: one folder is an earlier export of the other.
+    One folder is then an earlier export of the other, or both have a part of a third.
     """
     judgments = [_values(folder, {"preferences": ("judgment",)}) for folder in folders]
     for second, own in enumerate(judgments):
         for first in range(second):
             common = judgments[first].intersection(own)
             if len(common):
-                _refuse_copies(folders[first], folders[second], common)
-    for columns, ids in (
-        (JUDGMENT_COLUMNS, judgments),
-        (PAGE_COLUMNS, [_values(folder, PAGE_COLUMNS) for folder in folders]),
-    ):
+                _refuse_same(folders[first], folders[second], common)
+
+
+def separate_ids(folders: Sequence[WaveFolder]) -> None:
+    """Put the folder's name before ids of judgments and pages where two folders have the same id."""
+    for columns in (JUDGMENT_COLUMNS, PAGE_COLUMNS):
+        ids = [_values(folder, columns) for folder in folders]
         if any(len(ids[i].intersection(ids[j])) for i in range(len(ids)) for j in range(i)):
             for folder in folders:
                 _prefix(folder, columns)
@@ -97,20 +94,22 @@ def _prefix(folder: WaveFolder, columns: Mapping[str, Sequence[str]]) -> None:
             folder.tables[table] = frame.assign(**new)
 
 
-def _refuse_copies(first: WaveFolder, second: WaveFolder, common: "pd.Index[str]") -> None:
+def _refuse_same(first: WaveFolder, second: WaveFolder, common: "pd.Index[str]") -> None:
     sides = []
     for folder in (first, second):
         rows = folder.tables["preferences"].set_index("judgment").loc[common, SAME_JUDGMENT]
         sides.append(rows.astype(dict.fromkeys(SAME_JUDGMENT[:-1], "str")))
     one, other = sides
     same = ((one == other) | (one.isna() & other.isna())).all(axis="columns")
-    if same.mean() > 0.5:
+    is_timed = one["decision_seconds"].notna()
+    if (same & is_timed).any() or same.all():  # to the millisecond, or word for word in every row
         shown = join_names(same.index[same], most=2)
         raise InputError(
             [
                 Fault(
                     problem=f"{pluralise(int(same.sum()), 'judgment')} ({shown}) stand in {first.path} too, word for word",
-                    cure="one folder is an earlier export or a part of the other: name the later one alone",
+                    cure="one folder is an earlier export or a part of the other: name the later one alone; if they are other answers,"
+                    " give them other ids in column judgment",
                     path=str(second.path),
                 )
             ]
@@ -172,39 +171,40 @@ def leave_once(folders: Sequence[WaveFolder], *, keep_first: bool) -> list[str]:
     """
     faults, notes = list[Fault](), list[str]()
     for tables in ONCE:
-        seen: dict[tuple[str, str], int] = {}
-        for number, folder in enumerate(folders):
+        seen: dict[tuple[str, str], WaveFolder] = {}
+        for folder in folders:
             done = _done(folder, tables)
             again = [key for key in done if key in seen]
             if again:
-                worker, topic = min(again)
+                worker, topic = first = min(again)
                 what = f"topic {topic} of worker {worker}" + (
                     f" and {len(again) - 1:,} more" if len(again) > 1 else ""
                 )
-                where = folders[seen[min(again)]].path
+                where = seen[first].path
                 if keep_first:
-                    _take_out(folder, tables, set(again))
-                    notes.append(f"{what} in {tables[0]}: kept as in {where}, left out of {folder.path}")
+                    _take_out(folder, (*tables, *OF_FOLLOWS) if "follows" in tables else tables, set(again))
+                    notes.append(f"{what} in {done[first]}: kept as in {where}, left out of {folder.path}")
                 else:
-                    problem = f"{what} stands in table {tables[0]} of {where} too"
+                    problem = f"{what} in table {done[first]} is in {where} too"
                     cure = (
                         "say --keep-first to keep what the earlier folder has, or leave the rows out of one"
                     )
                     faults.append(Fault(problem=problem, cure=cure, path=str(folder.path)))
-            seen |= dict.fromkeys((key for key in done if key not in seen), number)
+            seen |= dict.fromkeys((key for key in done if key not in seen), folder)
     notes += _verdicts_once(folders, faults, keep_first=keep_first)
     if faults:
         raise InputError(faults)
     return notes
 
 
-def _done(folder: WaveFolder, tables: Sequence[str]) -> set[tuple[str, str]]:
-    done: set[tuple[str, str]] = set()
+def _done(folder: WaveFolder, tables: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Return worker and topic of all rows of some tables, with the first table that has them."""
+    done: dict[tuple[str, str], str] = {}
     for table in tables:
         if table in folder.tables:
-            rows = folder.tables[table]
-            rows = rows[_is_alone(rows)][["worker", "topic"]].drop_duplicates().astype("str")
-            done |= set(rows.itertuples(index=False, name=None))
+            rows = folder.tables[table][["worker", "topic"]].drop_duplicates().astype("str")
+            for key in rows.itertuples(index=False, name=None):
+                done.setdefault((key[0], key[1]), table)
     return done
 
 

@@ -19,16 +19,18 @@ from calibration.judges.assist import (
     judge_number,
     judged_pairs_of,
 )
+from calibration.judges.lot import against_lot
 from calibration.judges.verdicts import Verdicts
 from calibration.rank.judgments import JudgedShares, JudgedSystems, side_adjustment, win_rates
 from calibration.rank.notes import too_few
+from calibration.tables.study_json import StudyRecord
 from metrics.agreement.crossed_errors import crossing
 from metrics.arrays import Bools, Floats, Indices
 from metrics.errors import input_fault
 
 
 def assisted_win_rates(
-    judged: JudgedSystems, verdicts: Verdicts, level: float
+    judged: JudgedSystems, verdicts: Verdicts, level: float, study: StudyRecord | None = None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the assisted win rate of every system, and the difference of the best from each other one.
 
@@ -40,6 +42,8 @@ def assisted_win_rates(
         Those of one judge.
     level : float
         Of the intervals.
+    study : StudyRecord, optional
+        study.json of the tables.
 
     Raises
     ------
@@ -88,7 +92,8 @@ def assisted_win_rates(
 
     order = np.argsort(-np.round(rates.value, 12), kind="stable").tolist()
     made = [*((system, None) for system in order), *((best, other) for other in order if other != best)]
-    return [row(*each) for each in made], [f"{judged.task}: {note}" for note in [votes.note()] if note]
+    notes = [votes.note(), *against_lot(judged.task, pairs, study)]
+    return [row(*each) for each in made], [f"{judged.task}: {note}" for note in notes if note]
 
 
 def _pairs(judged: JudgedSystems) -> tuple[Indices, Indices]:

@@ -16,10 +16,11 @@ lost early are not shown again. Where votes are not transitive (`is_intransitive
 (Wu and Liu 2016), which knows no worths: both systems come from draws of the share of every couple, Beta(1 + wins, 1 + losses).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import chdtrc
 
 from calibration.inference.choice import choice_shares
 from metrics.arrays import Floats, Ints
@@ -33,8 +34,12 @@ DRAWS = 1000
 DUELING_DRAWS = 200
 _STEPS, _LARGEST_STEP, _CLOSE = 50, 2.0, 1e-6
 _ROUNDS = 3
-_INTRANSITIVE = 2.33
-"""Standard normal value beyond which votes of couples differ more from the model than chance has it (one-sided 1 %)."""
+_NO_PRIOR = 1e4
+"""Variance of worths that tells nothing."""
+FEWEST_VOTES = 5
+"""Smallest number of votes of a couple by which circles are seen."""
+_INTRANSITIVE = 0.001
+"""Probability of such votes, were they transitive, below which they are not taken as such; it is asked again with every worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,46 +68,14 @@ class CoupleVotes:
         """(c,) votes of each ordered couple."""
         return self.for_left + self.for_right + self.ties
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestSystem:
-    """The system that is most likely the best, where pairs were chosen to find it.
-
-    Attributes
-    ----------
-    system, second : str
-        It, and the one most likely the best without it.
-    probability : float
-        That it is the best.
-    difference, low, high : float
-        How far its log worth is above that of the second, with the interval over topics and people; NaN where there is none.
-    judgments, uniform : int
-        All judgments, and those of pairs that were drawn whatever the answers before were.
-    """
-
-    system: str
-    second: str
-    probability: float
-    difference: float
-    low: float
-    high: float
-    judgments: int
-    uniform: int
-
-    def sentence(self, level: float) -> str:
-        """Say which system is the best, and how sure that is."""
-        sure = f"{self.system} is the best with probability {format_share(self.probability)}"
-        if np.isnan(self.low):
-            return f"{sure} ({self.judgments:,} judgments)"
-        return (
-            f"{sure}: its log worth is {self.difference:.2f} above that of {self.second}"
-            f" ({100 * level:.4g} % interval {self.low:.2f} to {self.high:.2f}; {self.judgments:,} judgments)"
+    def counted_as(self, share: float) -> "CoupleVotes":
+        """Return the same votes, each counted as a share of one."""
+        return replace(
+            self,
+            for_left=share * self.for_left,
+            for_right=share * self.for_right,
+            ties=share * self.ties,
         )
-
-
-def format_share(share: float) -> str:
-    """Write a probability with two digits, or as more than .99."""
-    return "more than .99" if share > 0.995 else f"{share:.2f}".lstrip("0")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,20 +110,22 @@ class BestPosterior:
     def is_intransitive(self) -> bool:
         """Whether the votes of couples differ more from one scale of worths than chance has it.
 
-        sum over couples of (votes for the first - expected)^2 / variance, less their number, over its standard deviation.
+        The sum over couples with `FEWEST_VOTES` or more of (votes for the first less those for the second - expected)^2 / variance, both ways
+        round together, beyond the `_INTRANSITIVE` quantile of chi squared with as many degrees of freedom. Couples with fewer votes tell nothing
+        of a circle and add noise.
         """
         votes, n = self.votes, self.votes.total
         shares = choice_shares(
             self.worth[votes.left] - self.worth[votes.right] + self.side, np.asarray(self.log_tie)
         )
-        lead, decided = shares.first - shares.second, shares.first + shares.second
-        variance = decided - lead**2
-        fourth = (
-            shares.first * (1 - lead) ** 4 + shares.second * (1 + lead) ** 4 + shares.tie * lead**4
-        ) / variance**2
-        distance = (votes.for_left - votes.for_right - n * lead) ** 2 / (n * variance)
-        spread = np.sqrt((2 + (fourth - 3) / n).sum())
-        return bool((distance - 1).sum() > _INTRANSITIVE * spread)
+        lead = shares.first - shares.second
+        ends = np.stack([votes.left, votes.right])
+        couple = np.unique(ends.min(axis=0) * votes.systems + ends.max(axis=0), return_inverse=True)[1]
+        off = np.where(votes.left < votes.right, 1, -1) * (votes.for_left - votes.for_right - n * lead)
+        variance = n * (shares.first + shares.second - lead**2)
+        is_known = np.bincount(couple, n) >= FEWEST_VOTES
+        distance = (np.bincount(couple, off) ** 2 / np.bincount(couple, variance))[is_known].sum()
+        return bool(is_known.any() and chdtrc(is_known.sum(), distance) < _INTRANSITIVE)
 
 
 def couple_votes(left: Ints, right: Ints, for_left: Floats, systems: int) -> CoupleVotes:
@@ -202,6 +177,20 @@ def best_posterior(votes: CoupleVotes) -> BestPosterior:
         side=float(point[systems]),
         log_tie=float(point[-1]),
     )
+
+
+def model_variances(votes: CoupleVotes) -> Floats:
+    """Return the variances of all differences of worths by the likelihood alone, (s, s), as if votes were independent."""
+    systems = votes.systems
+    start = np.append(np.zeros(systems + 1), LOG_TIE_MEAN)
+    covariance = _mode(votes, start, _NO_PRIOR)[1][:systems, :systems]
+    return variances_of_differences(covariance)
+
+
+def variances_of_differences(covariance: Floats) -> Floats:
+    """Return the variances of all differences, (s, s), from those of s numbers."""
+    own = np.diag(covariance)
+    return np.asarray(own[:, None] + own[None] - 2 * covariance)
 
 
 def _mode(votes: CoupleVotes, start: Floats, variance: float) -> tuple[Floats, Floats]:

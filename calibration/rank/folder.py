@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.judges.assist import WIN_RATES
-from calibration.rank.best import BestSystem
+from calibration.rank.best_system import BestSystem
 from calibration.tables.criteria import about_criterion
 from metrics.errors import input_fault, pluralise
 from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
@@ -34,6 +34,8 @@ GRADED = (
     "Worths are by a cumulative-link model of how much better people found one side, and ranks are by worths."
 )
 """What to know of a ranking by graded answers."""
+NO_GRADED_WORTHS = "Graded answers give no worths here, so that all ranks are open; choices alone, without ordinal, give ranks"
+"""The answer where a ranking by graded answers has no worths."""
 _CURE = "write it anew with prefcal rank"
 RANKING_COLUMNS = (
     "task",

@@ -14,7 +14,7 @@ from calibration.inference.ordinal import no_grades
 from calibration.judges.assist import WIN_RATES, assisted_tasks, verdicts_by
 from calibration.judges.verdicts import Verdicts
 from calibration.rank.assisted import assisted_win_rates
-from calibration.rank.best import BestSystem, best_posterior, couple_votes
+from calibration.rank.best_system import BestSystem, best_system
 from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking, shared_notes
 from calibration.rank.graded import fit_graded_worths
@@ -30,15 +30,17 @@ from calibration.rank.judgments import (
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from calibration.tables.people import people_tables
-from calibration.tables.preferences import counted_tables
+from calibration.tables.preferences import adaptive_tasks, counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
 from metrics.errors import Fault, InputError, input_fault, pluralise
 
 LEVEL = 0.95
-BEST_DRAWS = 20_000
-"""Posterior draws from which the probability of the best system is counted: .95 is known to .0015."""
+WITHOUT_JUDGE = (
+    "the judge assists win rates alone, those of the pairs drawn whatever the answers were; which system is the best is said by people"
+    " alone (adaptive_pairs)"
+)
 
 
 def rank_systems(  # noqa: PLR0913 - one argument an option of the command
@@ -144,7 +146,8 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         )
         for each in connected
     }
-    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level)
+    assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level, study)
+    about_judge += [f"{label}: {WITHOUT_JUDGE}" for label in whole if len(assisted)]
     about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
@@ -187,10 +190,9 @@ def _with_adaptive(
     within: Literal["topic"] | None,
 ) -> dict[str, JudgedSystems]:
     """Return the judgments of tasks with adaptive pairs, those of these pairs too, by label."""
-    preferences = tables["preferences"]
-    if "drawn" not in preferences or not (preferences["drawn"] == "adaptive").any():
+    tasks = adaptive_tasks(tables["preferences"])
+    if not tasks:
         return {}
-    tasks = set(preferences.loc[(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False), "task"])
     every = tasks_judged(
         tables,
         exclude=exclude,
@@ -249,7 +251,7 @@ def rank_by_judge(
 
 
 def _assisted(
-    judged: list[JudgedSystems], verdicts: Verdicts, level: float
+    judged: list[JudgedSystems], verdicts: Verdicts, level: float, study: StudyRecord | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return rows and notes of all tasks, with why others have none; fail where no task has any."""
     if judged[0].fixed_topic is not None:
@@ -257,7 +259,7 @@ def _assisted(
             "a judge assists numbers over topics, and with topics fixed there are none",
             cure="rank over topics, without within",
         )
-    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level), judged)
+    return assisted_tasks(partial(assisted_win_rates, verdicts=verdicts, level=level, study=study), judged)
 
 
 def _connected(
@@ -355,7 +357,7 @@ def _ranked(
     by_worth = worths is not None and (whole is not None or ordinal)
     order = worths.worth[_places(judged, whole)] if worths is not None and by_worth else rates.value
     best_first = np.argsort(-np.round(order, 12), kind="stable")
-    best = None if whole is None else _best_system(whole, worths, level, uniform=len(judged.left))
+    best = None if whole is None else best_system(whole, worths, level, uniform=len(judged.left))
     notes = [
         *([] if best is None else [_on_adaptive(best)]),
         *notes_on(judged, rates, errors, task_duels, adjustment),
@@ -374,26 +376,6 @@ def _places(judged: JudgedSystems, whole: JudgedSystems | None) -> Ints:
     """Return the index of each system among those of the whole."""
     names = judged.systems if whole is None else whole.systems
     return np.array([names.index(system) for system in judged.systems], dtype=np.intp)
-
-
-def _best_system(whole: JudgedSystems, worths: Worths | None, level: float, *, uniform: int) -> BestSystem:
-    posterior = best_posterior(couple_votes(whole.left, whole.right, whole.for_left, len(whole.systems)))
-    p_best = posterior.probabilities(np.random.default_rng(len(whole.left)), draws=BEST_DRAWS)
-    best, second = (int(place) for place in np.lexsort((-posterior.worth, -p_best))[:2])
-    difference, reach = float(posterior.worth[best] - posterior.worth[second]), float("nan")
-    if worths is not None:
-        difference = float(worths.worth[best] - worths.worth[second])
-        reach = float(worths.covariances.of_differences().errors().half_width(level)[best, second])
-    return BestSystem(
-        system=whole.systems[best],
-        second=whole.systems[second],
-        probability=float(p_best[best]),
-        difference=difference,
-        low=difference - reach,
-        high=difference + reach,
-        judgments=len(whole.left),
-        uniform=uniform,
-    )
 
 
 def _on_adaptive(best: BestSystem) -> str:

@@ -178,6 +178,15 @@ def knows_workers(judgments: pd.DataFrame) -> bool:
     return judgments.empty or bool(judgments["worker"].notna().any())
 
 
+def adaptive_tasks(preferences: pd.DataFrame) -> frozenset[str]:
+    """Return the tasks with pairs that were chosen by the answers before them."""
+    if "drawn" not in preferences:
+        return frozenset()
+    return frozenset(
+        preferences.loc[(preferences["drawn"] == "adaptive").to_numpy(bool, na_value=False), "task"]
+    )
+
+
 def counted_judgments(
     preferences: pd.DataFrame,
     *,

@@ -245,7 +245,7 @@ class StudyRecord(_StudyPart):
     joined : tuple of JoinedStudy
         Studies whose tables these are, in the order in which they were joined; in the file only where tables were joined.
     in_several : int
-        People who stand in the tables of more than one of them, under one name.
+        People who stand in the tables of more than one of them, under one name; 0 also where that is not known.
     may_stand_twice : int
         Groups of studies between which nobody can be recognised, so that a person may stand as often under another name; 0 where everybody
         stands once.
@@ -280,6 +280,12 @@ class StudyRecord(_StudyPart):
         or written by hand have neither.
         """
         return self.study_sha256 is not None and task in self.tasks
+
+    def pairs_file(self, task: str) -> str | None:
+        """Return the file that named the pairs of a task; None where all pairs, or pairs chosen by prefcal, were judged."""
+        record = self.tasks.get(task)
+        pairs = None if record is None else record.protocol.get("pairs")
+        return pairs if isinstance(pairs, str) and pairs != "all" else None
 
     @property
     def how_joined(self) -> str | None:
@@ -346,8 +352,8 @@ class StudyRecord(_StudyPart):
 
     @property
     def history(self) -> tuple[str, ...]:
-        """Sentences on what was done to the study while it ran, for the methods of a report."""
-        return tuple(filter(None, (self.looks, self.growth, self.mends)))
+        """Sentences on what was done to the study while it ran and to its tables, for the methods of a report."""
+        return tuple(filter(None, (self.how_joined, self.looks, self.growth, self.mends)))
 
 
 MOST_MENDS = 3

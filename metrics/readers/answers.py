@@ -14,12 +14,13 @@ header. A system need not answer every question. What the texts look like is up 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from metrics.answers.judged import AnswerRun, AnswerSentence
-from metrics.errors import FaultLog, closest_name, join_names
+from metrics.errors import FaultLog, closest_name, join_names, pluralise
 from metrics.readers.lines import rows, run_name
 from metrics.readers.texts import DocumentText, id_of, is_id, is_json_file, is_text, json_objects, text_object
 
@@ -34,6 +35,7 @@ SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
 The first is for labels that contain commas.
 """
 RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
+NUMBER = re.compile(r"\d{1,4}")
 MAX_RANGE_LABELS = 50
 """Longest range of labels; a longer one is not a list of sources."""
 SENTENCE_END = re.compile(
@@ -92,9 +94,14 @@ def split_sentences(text: str, labels: Collection[str]) -> Iterator[AnswerSenten
         piece, begin = text[begin:end], end
         marks = [match for match in BRACKETS.finditer(piece) if _is_mark(match[1], labels)]
         for mark in reversed(marks):
-            piece = f"{piece[: mark.start()]} {piece[mark.end() :]}"
+            piece = _without_mark(piece[: mark.start()], piece[mark.end() :])
         if re.search(r"\w", piece):
             yield AnswerSentence(text=" ".join(piece.split()), is_cited=bool(marks))
+
+
+def _without_mark(before: str, after: str) -> str:
+    """Join the text on both sides of a mark, so that a full stop behind it is no word of its own."""
+    return f"{before.rstrip()}{' ' if after[:1].isalnum() else ''}{after}"
 
 
 def _is_mark(inside: str, labels: Collection[str]) -> bool:
@@ -149,12 +156,12 @@ def read_answers(path: str | Path) -> dict[str, AnswerText]:
         elif not answer.text:
             cure = "write one, or delete it"
             log.add(f"the answer to topic {topic} is empty", line=answer.line, cure=cure, kind="empty")
-        elif answer.run_id != first.run_id:
-            problem = f"an answer of run {answer.run_id!r}, and those above are of {first.run_id!r}"
-            log.add(problem, line=answer.line, cure="write the answers of each run into a file", kind="run")
         elif answer.is_joined != first.is_joined:
             cure = "write all answers of a file in one form, see docs/study-file.md"
             log.add("an answer of another form than those above", line=answer.line, cure=cure, kind="form")
+        elif answer.run_id != first.run_id:
+            problem = f"an answer of run {answer.run_id!r}, and those above are of {first.run_id!r}"
+            log.add(problem, line=answer.line, cure="write the answers of each run into a file", kind="run")
         elif topic in answers:
             cure = "delete one of the two lines; each system has a file of its own"
             log.add(f"topic {topic} is answered twice", line=answer.line, cure=cure, kind="twice")
@@ -232,17 +239,25 @@ def _from_rows(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
 
 
 def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
+    answers = list(_given_answers(log))
+    first = first_number(answer for _, answer in answers if isinstance(answer, TrackAnswer))
+    for line, answer in answers:
+        if isinstance(answer, TrackAnswer):
+            yield answer.topic.strip(), answer.answer(line, log, first)
+        else:
+            yield answer
+
+
+def _given_answers(log: FaultLog) -> Iterator[tuple[int, "TrackAnswer"] | tuple[int, tuple[str, AnswerText]]]:
+    """Yield the line of each answer, with what stands there: a track's, or one of prefcal's form with its topic."""
     for line, plain in json_objects(log, ANSWER_FORM, kind="JSON"):
         tracks = track_answers(plain)
-        for answer in tracks or ():
-            yield answer.topic.strip(), answer.answer(line, log)
+        yield from ((line, answer) for answer in tracks or ())
         if tracks is None and has_members(
             plain, ANSWER, ("topic", "text"), "the answer", ANSWER_FORM, line, log
         ):
-            yield (
-                plain["topic"].strip(),
-                AnswerText(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
-            )
+            text, citations = plain["text"].strip(), _citations(plain, line, log)
+            yield line, (plain["topic"].strip(), AnswerText(text=text, line=line, citations=citations))
 
 
 def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Citation, ...] | None:
@@ -275,10 +290,11 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
 
 
 SENTENCES = ("answer", "responses", "report")
-TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qid")
+TRACK_TOPICS = ("turn_id", "topic_id", "narrative_id", "request_id", "query_id", "qa_id", "qid")
 """Members that name the topic; where there is a turn, the others name its conversation."""
+GROUNDED = ("existing_supported_citations", "supported_citations")
+"""Members with the sources that support a sentence of TREC BioGen, task A: given by the track, and found by the run."""
 RUN_IDS = ("run_id", "run_name", "runtag", "run_tag")
-MARK = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,36 +333,90 @@ class TrackAnswer:
     has_places: bool = True
     other_topic: str | None = None
 
-    def answer(self, line: int, log: FaultLog) -> AnswerText:
-        """Return the answer as one text, with markers of its sources after each sentence.
+    def answer(self, line: int, log: FaultLog, first: int | None = None) -> AnswerText:
+        """Return the answer as one text, with a mark of each source in each sentence.
 
-        Sources are numbered in the order of their citation.
+        A mark stands where the sentence has one, else behind the sentence. Sources are numbered in the order of their marks.
+
+        Parameters
+        ----------
+        line : int
+            Where the answer stands.
+        log : FaultLog
+            Gets its faults.
+        first : int or None
+            What marks call the first of the references (`first_number`); None: numbers in brackets are no marks.
         """
         if self.other_topic is not None:
             problem = f"the answer is to topic {self.topic} and to topic {self.other_topic}"
             log.add(problem, line=line, cure="write one of the two ids in all members", kind="topics")
-        used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
+        cited_ids = (self._cited(cited) for _, sources in self.sentences for cited in sources)
+        ids = {source for source in (*self.references, *cited_ids) if source}
+        texts = [list(self._pieces(text, ids, first)) for text, _ in self.sentences]
+        left = " ".join(piece for pieces in texts for piece in pieces if isinstance(piece, str))
+        used = {int(number) for inside in BRACKETS.findall(left) for number in numbers_in(inside)}
         free = (number for number in count(1) if number not in used)
         labels: dict[str, str] = {}
-        parts = []
-        for text, cited in self.sentences:
-            marks: dict[str, None] = {}
-            for reference in cited:
-                source = self._source(reference, line, log)
-                if source is not None:
-                    if source not in labels:
-                        labels[source] = str(next(free))
-                    marks[f"[{labels[source]}]"] = None
-            parts.append(" ".join(filter(None, [text.strip(), "".join(marks)])))
+
+        def marks(sources: Collection[str]) -> str:
+            for source in sources:
+                if source not in labels:
+                    labels[source] = str(next(free))
+            return "".join(f"[{labels[source]}]" for source in sources)
+
+        parts, given = [], list[AnswerSentence]()
+        for pieces, (_, cited) in zip(texts, self.sentences, strict=True):
+            known = (self._source(reference, line, log) for reference in cited)
+            marked = {source for piece in pieces if not isinstance(piece, str) for source in piece}
+            behind = dict.fromkeys(source for source in known if source is not None and source not in marked)
+            text = "".join(piece if isinstance(piece, str) else marks(piece) for piece in pieces).strip()
+            parts.append(" ".join(filter(None, [text, marks(behind)])))
+            bare = reduce(_without_mark, (piece for piece in pieces if isinstance(piece, str)))
+            given += self._given(bare, is_cited=bool(cited or marked))
         citations = tuple(self._citation(source, label) for source, label in labels.items())
         return AnswerText(
             text=" ".join(filter(None, parts)),
             line=line,
             citations=citations if self.is_cited else None,
             is_joined=True,
-            given=tuple(self._given()),
+            given=tuple(given),
             run_id=self.run_id,
         )
+
+    def numbers(self) -> Iterator[tuple[set[int], set[int]]]:
+        """Yield the numbers in brackets of each sentence with any, and the places in the references that it cites."""
+        for text, cited in self.sentences:
+            marks = {number for inside in BRACKETS.findall(text) for number in numbers_in(inside)}
+            if marks:
+                places = {
+                    self.references.index(source)
+                    for source in map(self._cited, cited)
+                    if source in self.references
+                }
+                yield marks, places
+
+    def _pieces(self, text: str, ids: Collection[str], first: int | None) -> Iterator[str | tuple[str, ...]]:
+        """Yield a sentence in pieces: text, and the sources of each mark."""
+        begin = 0
+        for match in BRACKETS.finditer(text):
+            sources = self._marked(match[1], ids, first)
+            if sources:
+                yield text[begin : match.start()]
+                yield sources
+                begin = match.end()
+        yield text[begin:]
+
+    def _marked(self, inside: str, ids: Collection[str], first: int | None) -> tuple[str, ...]:
+        """Return the sources that a text in brackets names, by id or by number; none where any part of it names none."""
+        sources: dict[str, None] = {}
+        for part in [inside.strip()] if inside.strip() in ids else SEPARATORS[-1].split(inside.strip()):
+            for label in _range(part, ids):
+                place = int(label) - first if first is not None and label.isdecimal() else -1
+                source = label if label in ids else self._at(place)
+                if source is None:
+                    return ()
+                sources[source] = None
+        return tuple(sources)
 
     def source_ids(self) -> Iterator[str]:
         """Yield the id of each reference, and of each source that is cited by its id."""
@@ -354,34 +424,67 @@ class TrackAnswer:
         ids = (cited for _, sources in self.sentences for cited in sources)
         yield from (str(cited) for cited in ids if isinstance(cited, str) or not self.has_places)
 
-    def _given(self) -> Iterator[AnswerSentence]:
-        """Yield the sentences as they are scored; those of a whole text as punctuation tells them."""
-        for text, cited in self.sentences:
-            if self.is_whole:
-                parts = split_sentences(text, ())
-                yield from (replace(part, is_cited=None if self.is_cited else False) for part in parts)
-            elif text.strip():
-                yield AnswerSentence(text=" ".join(text.split()), is_cited=bool(cited))
+    def _given(self, text: str, *, is_cited: bool) -> Iterator[AnswerSentence]:
+        """Yield a sentence as it is scored; those of a whole text as punctuation tells them."""
+        if self.is_whole:
+            parts = split_sentences(text, ())
+            yield from (replace(part, is_cited=None if self.is_cited else False) for part in parts)
+        elif text.strip():
+            yield AnswerSentence(text=" ".join(text.split()), is_cited=is_cited)
 
     def _source(self, cited: int | str, line: int, log: FaultLog) -> str | None:
         """Return the id of a citation, or note an index without a reference."""
-        if isinstance(cited, str):
-            is_place = (
-                cited.isdecimal() and cited not in self.references and int(cited) < len(self.references)
-            )
-            return self.references[int(cited)] if is_place else cited
-        if not self.has_places:
-            return str(cited)
-        if 0 <= cited < len(self.references) and self.references[cited]:
-            return self.references[cited]
-        problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
-        cure = "add it to the references, or take the citation out"
-        log.add(problem, line=line, cure=cure, kind="reference")
-        return None
+        source = self._cited(cited)
+        if source is None:
+            references = len(self.references)
+            number = f"{'is' if references == 1 else 'are'} {pluralise(references, 'reference')},"
+            problem = f"the answer to topic {self.topic} cites {cited}, and there {number} counted from 0"
+            cure = "add it to the references, or take the citation out"
+            log.add(problem, line=line, cure=cure, kind="reference")
+        return source
+
+    def _cited(self, cited: int | str) -> str | None:
+        """Return the id of a citation; None for an index without a reference."""
+        if isinstance(cited, int):
+            return self._at(cited) if self.has_places else str(cited)
+        is_place = cited.isdecimal() and cited not in self.references
+        return (self._at(int(cited)) if is_place else None) or cited
+
+    def _at(self, place: int) -> str | None:
+        """Return the reference at a place; None where there is none."""
+        return (self.references[place] or None) if 0 <= place < len(self.references) else None
 
     def _citation(self, source: str, label: str) -> Citation:
         title, text = self.texts.get(source, ("", ""))
         return Citation(label=label, title=title, text=text or source, has_text=bool(text))
+
+
+def numbers_in(inside: str) -> list[int]:
+    """Return the numbers of a text in brackets, as in ``1, 3-5``; none where it has anything else."""
+    labels = [label for part in SEPARATORS[-1].split(inside.strip()) for label in _range(part, ())]
+    return [int(label) for label in labels] if all(map(NUMBER.fullmatch, labels)) else []
+
+
+def first_number(answers: Iterable[TrackAnswer]) -> int | None:
+    """Return what the marks in the sentences of a run call its first reference, 0 or 1.
+
+    A mark that only one of the two allows decides, unless more sentences speak for the other; else more than half of the sentences with marks
+    and citations, which cite what their marks name, counted from one of the two. None where neither tells: numbers in brackets may then
+    be anything.
+    """
+    fits, sentences, allowed = {0: 0, 1: 0}, 0, {0, 1}
+    for answer in answers:
+        for marks, places in answer.numbers() if answer.references else ():
+            within = {
+                start for start in fits if all(0 <= mark - start < len(answer.references) for mark in marks)
+            }
+            allowed &= within or allowed
+            sentences += bool(places and within)
+            for start in within if places else ():
+                fits[start] += {mark - start for mark in marks} <= places
+    likely, other = sorted(fits, key=lambda start: (start in allowed, fits[start]), reverse=True)
+    is_sure = allowed == {likely} and fits[likely] >= fits[other]
+    return likely if is_sure or (fits[likely] > fits[other] and 2 * fits[likely] > sentences) else None
 
 
 def track_answers(plain: Any) -> list[TrackAnswer] | None:
@@ -395,10 +498,8 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     metadata = plain.get("metadata")
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
     holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
-    topics = {
-        name: str(of[name]).strip() for of in holders[::-1] for name in TRACK_TOPICS if is_id(of.get(name))
-    }
-    topic = next((topics[name] for name in TRACK_TOPICS if name in topics), None)
+    topics = [(name, str(of[name]).strip()) for name in TRACK_TOPICS for of in holders if is_id(of.get(name))]
+    topic = topics[0][1] if topics else None
     sentences = [_sentence(item) for item in ([given] if isinstance(given, str) else given or ())]
     whole = [item for item in sentences if item is not None]
     if given is None or topic is None or len(whole) < len(sentences):
@@ -415,8 +516,8 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
             run_id=_run_id(*holders),
             has_places=references is not None,
             other_topic=None
-            if "turn_id" in topics
-            else next((other for other in topics.values() if other != topic), None),
+            if topics[0][0] == "turn_id"
+            else next((other for _, other in topics if other != topic), None),
         )
     ]
 
@@ -464,7 +565,9 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
         return plain, []
     if not isinstance(plain, dict) or not is_text(plain.get("text")):
         return None
-    cited = plain.get("citations") or []
+    cited = plain.get("citations") or [
+        source for name in GROUNDED if isinstance(plain.get(name), list) for source in plain[name]
+    ]
     if not isinstance(cited, list | dict) or not all(map(is_id, cited)):
         return None
     return plain["text"], list(cited)

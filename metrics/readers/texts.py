@@ -69,10 +69,15 @@ class DocumentText:
     text: str
 
 
+TITLE_ENDS = ".?!:。？！："
+"""Ends of titles behind which no colon is written."""
+
+
 def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     """Read the queries in words, in the order of the file.
 
-    ``asked_at`` is empty, or a date or timestamp as in `metrics.readers.ranked`. Of ``<top>`` blocks the text is title and description.
+    ``asked_at`` is empty, or a date or timestamp as in `metrics.readers.ranked`. Of ``<top>`` blocks the text is title and description,
+    of JSON lines title and text.
 
     Raises
     ------
@@ -85,7 +90,8 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
         return {name: AskedTopic(text=profile.question) for name, profile in profiles.items()}
     log = FaultLog(path)
     topics: dict[str, AskedTopic] = {}
-    for line, name, _, text in _texts_from_json(log) if is_json_file(path) else ():
+    for line, name, title, said in _texts_from_json(log) if is_json_file(path) else ():
+        text = f"{title}{'' if title[-1] in TITLE_ENDS else ':'} {said}" if title else said
         if topics.setdefault(name, AskedTopic(text=text)).text != text:
             log.add(f"duplicate topic {name}", line=line, cure="delete one of the two lines")
     for line, written in (
@@ -134,6 +140,7 @@ IDS = (
     "_id",
     "id",
     "topic_id",
+    "qa_id",
     "narrative_id",
     "request_id",
     "query_id",

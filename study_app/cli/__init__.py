@@ -76,6 +76,7 @@ STUDY = {
     "check": ("study.commands:check", "Check a study file and everything it names; change nothing."),
     "preview": ("study.commands:preview", "Open every page as workers see it; store nothing."),
     "load": ("study.commands:load", "Check a study and put it into the database."),
+    "took-part": ("study.commands:took_part", "Write a list of who took part, to keep them out elsewhere."),
     "pause": ("study.commands:pause", "Close a study to new workers; those who have begun go on."),
     "resume": ("study.commands:resume", "Open a study to new workers again."),
 }
@@ -131,6 +132,7 @@ COMMANDS = {
     "serve": ("serve.command:serve", "Serve the loaded studies to workers."),
     "simulate": ("simulate:simulate", "Send a simulated crowd through a study."),
     "status": ("status:status", "Show the progress of each study."),
+    "audit": ("audit:audit", "Show who did what to a study, when, and to how many people."),
     "key": (":key_group", "Make, list and revoke keys to a study's console."),
     "remind": ("people.remind:remind", "List the followers of streams to remind, with their addresses."),
     "reconcile": (

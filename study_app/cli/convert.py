@@ -75,7 +75,7 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="Names of the fields, in the order of the file: topic,left,right and any of worker, winner and choice. Without it"
+    help="Names of the fields, in the order of the file: topic,left,right and any of worker, winner or choice, and strength. Without it"
     " header, number and values of the fields tell; where these cannot, you are asked.",
 )
 @with_options(out=TablesFolder)

@@ -15,7 +15,7 @@ from study_app.protocol.sides import Side
 from study_app.study.entries import JudgingTask
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
-from study_app.study.id_list import with_ids
+from study_app.study.id_list import with_lists
 from study_app.study.shared_pseudonyms import with_pseudonym_key
 from study_app.study.signed_ids import with_keys
 from study_app.study.standard_texts import UNWRITTEN
@@ -24,7 +24,11 @@ from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.reading.couples import with_pairs
 
 NO_PAIR = ("no two systems show anything of one topic", "give two systems or more the same topics")
-"""Fault of a task of pairs without any, and its cure."""
+NO_JUDGED_PAIR = (
+    "all pairs are gold pairs, whose answers are known",
+    "leave pairs to judge out of gold_pairs",
+)
+"""Faults of a task of pairs without any, and their cures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +76,13 @@ def read_ready_study(path: str | Path) -> StudyContent:
     Raises
     ------
     InputError
-        As `read_study_file`, `with_ids`, `with_keys`, `with_pseudonym_key` and `read_study_content` do, and where its consent is not written yet.
+        As `read_study_file`, `with_lists`, `with_keys`, `with_pseudonym_key` and `read_study_content` do, and where its consent is not written yet.
     """
     file = read_study_file(path, KINDS)
     log = FaultLog(file.path)
     _note_unwritten(file, log)
     try:
-        content = read_study_content(with_pseudonym_key(with_keys(with_ids(file))))
+        content = read_study_content(with_pseudonym_key(with_keys(with_lists(file))))
     except InputError as error:
         raise InputError([*log.faults, *error.faults]) from None
     log.raise_if_any()
@@ -150,8 +154,9 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     """Refuse a task without work, or with contents that cannot be shown."""
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
-        is_empty = isinstance(task.entry, JudgingTask) and not task.topics
-        problems = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
+        is_empty = isinstance(task.entry, JudgingTask) and not any(task.pairs_of_topics)
+        no_pair = NO_JUDGED_PAIR if task.gold else NO_PAIR
+        problems = (no_pair,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
         for problem, cure in problems:
             log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()

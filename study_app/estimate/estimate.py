@@ -1,6 +1,5 @@
 """Estimates of a study's time, answers and cost, with warnings."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
 from metrics.agreement.crossed_errors import MIN_CLUSTERS
 from metrics.errors import join_names, pluralise
+from study_app.estimate.consent import added_sentence, consent_warnings
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import (
@@ -25,6 +25,7 @@ from study_app.tasks.kinds import KINDS, STANDARD, check_of, kind_of
 from study_app.tasks.workload import (
     AGREEING,
     CHECK_QUESTION,
+    CRITERIA_ASSUMED,
     EXAMPLE,
     FINISHING,
     NOTHING,
@@ -32,6 +33,7 @@ from study_app.tasks.workload import (
     STANDARD_INTRODUCTION,
     Capacity,
     SecondsRange,
+    gold_of_a_worker,
     read_once,
     reading_seconds,
 )
@@ -91,6 +93,8 @@ class StudyEstimate:
     ----------
     consent, seconds : SecondsRange
         Time of the consent page; of the whole study.
+    added : str
+        What the page of consent adds to the text; empty where that names minutes and pay.
     tasks : tuple of TaskEstimate
         In order.
     workers : int or None
@@ -102,6 +106,7 @@ class StudyEstimate:
     """
 
     consent: SecondsRange
+    added: str
     seconds: SecondsRange
     tasks: tuple[TaskEstimate, ...]
     workers: int | None
@@ -115,7 +120,6 @@ def estimate(content: StudyContent) -> StudyEstimate:
     It raises `InputError` where a picture or sound has changed since.
     """
     entry = content.file.entry
-    consent = consent_seconds(entry.whole_consent, entry.tasks[0].language)
     tasks = tuple(
         TaskEstimate(
             content=task,
@@ -125,23 +129,42 @@ def estimate(content: StudyContent) -> StudyEstimate:
         )
         for task in content.tasks
     )
+    consent = consent_seconds(entry.whole_consent, entry.tasks[0].language)
     seconds = sum((task.seconds for task in tasks), consent + FINISHING)
     workers = _workers(tasks)
     return StudyEstimate(
         consent=consent,
+        added=added_sentence(entry, seconds),
         seconds=seconds,
         tasks=tasks,
         workers=workers,
         cost=_cost(entry, seconds, workers),
-        warnings=(*_of_study(entry, tasks, workers), *_of_tasks(tasks)),
+        warnings=(
+            *consent_warnings(entry, seconds),
+            *_of_study(entry, tasks, workers),
+            *_of_tasks(tasks),
+        ),
     )
+
+
+def shown_consent(content: StudyContent) -> str:
+    """Return the text that workers agree to.
+
+    It is that of the study file, and a sentence with the length and the pay that the text does not name.
+    """
+    entry = content.file.entry
+    consent = consent_seconds(entry.whole_consent, entry.tasks[0].language)
+    added = added_sentence(entry, sum(map(task_seconds, content.tasks), consent + FINISHING))
+    return f"{entry.whole_consent}\n\n{added}" if added else entry.whole_consent
 
 
 def assumptions(tasks: Iterable[TaskEntry]) -> tuple[str, ...]:
     """Return the assumptions about reading and answering of these tasks."""
+    tasks = list(tasks)
     present = {task.kind for task in tasks}
+    asks = any(isinstance(task, JudgingTask) and task.asked_criteria for task in tasks)
     of_kinds = (words for name, kind in KINDS.items() if name in present for words in kind.assumed)
-    return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds]))
+    return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds, *CRITERIA_ASSUMED[:asks]]))
 
 
 def consent_seconds(text: str, language: str) -> SecondsRange:
@@ -167,7 +190,7 @@ def media_load(content: TaskContent) -> MediaLoad | None:
     shown = {key: {media.sha256 for media in side.media()} for key, side in content.sides.items()}
     pages = [
         shown[topic, one] | shown[topic, other]
-        for topic, couples in content.system_pairs.items()
+        for topic, couples in content.shown_pairs.items()
         for one, other in couples
     ]
     largest = sorted((sum(sizes[sha256] for sha256 in page) for page in pages), reverse=True)
@@ -220,22 +243,10 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
             isinstance(task, QuestionTask) and task.screens for task in entry.tasks
         ):
             yield "whoever is screened out gets no code; write one as codes: screened_out"
-    if entry.reward and not _names_amount(entry.consent, entry.reward):
-        yield f"the consent text does not say what is paid: reward is {entry.reward:.2f} {entry.currency}"
     for platform in PLATFORMS.values():
         for key in platform.own_keys:
             if key in entry.model_fields_set and entry.platform != platform.name:
                 yield f"{key} is for platform {platform.name} only, and not used"
-
-
-def _names_amount(text: str, amount: float) -> bool:
-    """Return whether a text names an amount.
-
-    The text may have a point or a comma, in whole cents or as short as possible.
-    """
-    written = {f"{amount:.2f}", f"{amount:g}"}
-    written |= {number.replace(".", ",") for number in written}
-    return any(re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", text) for number in written)
 
 
 def _speaks_for_itself(address: str | None) -> bool:
@@ -253,6 +264,12 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
             f"a worker gets {repeats} repeats in all, but consistency is judged from {MIN_VALIDATIONS} on; "
             "raise validation_pairs"
         )
+    gold = sum(gold_of_a_worker(task.content) for task in tasks if _wants_gold(task.content.entry))
+    if 0 < gold < MIN_VALIDATIONS:
+        yield (
+            f"a worker gets {pluralise(gold, 'gold pair')} in all, but gold pairs exclude nobody with fewer than {MIN_VALIDATIONS}; "
+            "raise gold_per_worker, or add to gold_pairs"
+        )
     for task in tasks:
         limit = None if task.capacity is None else task.capacity.workers
         if limit is not None and limit != workers:
@@ -260,6 +277,10 @@ def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int |
             yield (
                 f"{task.content.entry.name} is full after {limit} workers; {others} can still come for other tasks"
             )
+
+
+def _wants_gold(entry: TaskEntry) -> bool:
+    return isinstance(entry, JudgingTask) and entry.min_gold > 0
 
 
 def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import pandas as pd
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, Subquery, and_, case, func, null, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables.tables import TABLES
@@ -28,20 +28,17 @@ from study_app.store.submissions import takes_part
 from study_app.store.task_models import Rating, Reply, Sheet
 from study_app.study.question_answers import ReplyValue, number_text
 
+_GOLD_SIDES = (("a", Pair.system_a_id), ("b", Pair.system_b_id))
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
 
-def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
+def preferences_table(session: Session, study_id: int, *, texts: bool = False) -> pd.DataFrame:
     """Return table preferences: the newest revision of every answer.
 
-    It has complete and incomplete workers.
+    It has complete and incomplete workers; ``texts``: their reasons, too.
     """
     left, right, first = aliased(System), aliased(System), aliased(Showing)
-    newest = (
-        select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
-        .group_by(Judgment.showing_id)
-        .subquery()
-    )
+    newest = _newest_judgments()
     position = func.row_number().over(
         partition_by=Slot.assignment_id, order_by=(Slot.position, Showing.position)
     )
@@ -69,6 +66,13 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
             Showing.reveals_silence,
             Showing.chance,
             Showing.drawn,
+            Judgment.strength,
+            Judgment.reason if texts else null(),
+            case(
+                (Pair.gold == "equally_good", Pair.gold),
+                (or_(*(_is_left(side, system) for side, system in _GOLD_SIDES)), "left"),
+                (Pair.gold.is_not(None), "right"),
+            ),
             Topic.id,
             Judgment.study_version,
         )
@@ -87,7 +91,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         study_id,
         topic=Pair.topic_id,
     ).order_by(Worker.pseudonym, Task.position, places.c.place)
-    names = [*TABLES["preferences"].usual_names, "topic_row", "study_version"]
+    names = [*TABLES["preferences"].usual_names, "strength", "reason", "gold", "topic_row", "study_version"]
     frame = pd.DataFrame(session.execute(answered), columns=names)
     past = past_texts(session, study_id)
     if past.rows:
@@ -95,6 +99,40 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         frame[VERSION_COLUMN] = past.versions(frame["topic_row"].tolist(), seen)
     frame = frame.drop(columns=["topic_row", "study_version"])
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
+
+
+def _is_left(side: str, system: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    """Return the condition that the better side of a gold pair is ``side``, and stands on the left."""
+    return and_(Pair.gold == side, system == Showing.left_system_id)
+
+
+def _newest_judgments() -> Subquery:
+    """Return showing and newest revision of every answer to a pair."""
+    return (
+        select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
+        .group_by(Judgment.showing_id)
+        .subquery()
+    )
+
+
+def criteria_table(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table criteria: the newest answer about every criterion that was asked."""
+    newest = _newest_judgments()
+    asked = _of_study(
+        select(Showing.name, Judgment.criteria)
+        .select_from(Judgment)
+        .join(Judgment.showing)
+        .join(newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision))
+        .join(Showing.slot)
+        .where(Judgment.criteria.is_not(None)),
+        study_id,
+    ).order_by(Worker.pseudonym, Task.position, Slot.position, Showing.position)
+    rows = [
+        (judgment, criterion, choice, strength)
+        for judgment, criteria in session.execute(asked)
+        for criterion, (choice, strength) in (criteria or {}).items()
+    ]
+    return pd.DataFrame(rows, columns=list(TABLES["criteria"].column_names))
 
 
 def stored_intents(session: Session, study_id: int) -> pd.DataFrame:

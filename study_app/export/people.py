@@ -19,6 +19,7 @@ from study_app.protocol.domain import (
     exclusion_reasons,
     flags_by_worker,
     is_consistent,
+    is_right,
 )
 from study_app.store.models import (
     PageLoad,
@@ -137,6 +138,7 @@ def workers_table(
         .order_by(Worker.pseudonym)
     ).all()
     searched, repeated = _searches(loaded_study, searches), _repeats(loaded_study, preferences)
+    golds = _golds(loaded_study, preferences)
     flags, shared = (
         flags_by_worker(preferences),
         sharers(session, loaded_study.id, platform_of(loaded_study.entry)),
@@ -146,13 +148,15 @@ def workers_table(
         completed_at = pressed_at or complete_at.get(row)
         known = (worker, platform, consented_at, completed_at, withdrawn_at)
         if withdrawn_at is not None:
-            rows.append((*known, None, None, None, None, "withdrawn", None))
+            rows.append((*known, None, None, None, None, "withdrawn", None, None))
             continue
         ended_as = "complete" if completed_at is not None else stopped_as
         up = [flag for flag in FLAGS if flags.get(worker, {}).get(flag)] + [SHARED] * (row in shared)
-        figures = _figures(searched.get(worker, ()), repeated.get(worker, ()))
-        rows.append((*known, *figures, ended_as, ", ".join(up) or None))
-    return pd.DataFrame(rows, columns=list(TABLES["workers"].usual_names))
+        gold = golds.get(worker, ())
+        figures = _figures(searched.get(worker, ()), repeated.get(worker, ()), gold)
+        gold_right = _mean([right for right, _ in gold])
+        rows.append((*known, *figures, ended_as, ", ".join(up) or None, gold_right))
+    return pd.DataFrame(rows, columns=[*TABLES["workers"].usual_names, "gold_right"])
 
 
 def _searches(loaded_study: CachedStudy, searches: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:
@@ -181,14 +185,30 @@ def _repeats(loaded_study: CachedStudy, preferences: pd.DataFrame) -> dict[str, 
     return repeats
 
 
+def _golds(loaded_study: CachedStudy, preferences: pd.DataFrame) -> dict[str, list[tuple[bool, float]]]:
+    """Return rightness and required share of each gold pair, by worker."""
+    least = {
+        str(task.entry.name): task.entry.min_gold
+        for task in loaded_study.tasks
+        if isinstance(task.entry, JudgingTask)
+    }
+    known = preferences[preferences["gold"].notna()][["worker", "task", "gold", "choice"]]
+    golds: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)
+    for worker, task, gold, choice in known.itertuples(index=False, name=None):
+        golds[worker].append((is_right(gold, choice), least[task]))
+    return golds
+
+
 def _figures(
-    searches: Sequence[tuple[float, float]], repeats: Sequence[tuple[bool, float]]
+    searches: Sequence[tuple[float, float]],
+    repeats: Sequence[tuple[bool, float]],
+    golds: Sequence[tuple[bool, float]],
 ) -> tuple[float | None, float | None, bool, str | None]:
     """Return mean search time, consistency, exclusion and its reason.
 
     Means are over all tasks, or None without a search or repeat.
     """
-    reasons = exclusion_reasons(searches=searches, validations=repeats)
+    reasons = exclusion_reasons(searches=searches, validations=repeats, golds=golds)
     return (
         _mean([seconds for seconds, _ in searches]),
         _mean([consistent for consistent, _ in repeats]),

@@ -81,19 +81,20 @@ class RawLogs:
         return {name: table.rows for name, table in self._tables.items()}
 
 
-def write_raw(session: Session, study_id: int, folder: Path, moved: MovedTimes | None) -> dict[str, int]:
+def write_raw(
+    session: Session, study_id: int, folder: Path, moved: MovedTimes | None, *, texts: bool = False
+) -> dict[str, int]:
     """Write the raw tables of answers and served pages, some workers at a time.
 
-    It returns the number of rows by table.
+    It returns the number of rows by table. Reasons are left out without ``texts``.
     """
     with ExitStack() as files:
         tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name], moved)) for name in _STORED}
         for some in worker_groups(session, study_id):
             for name, stored in _STORED.items():
                 rows = session.execute(stored.where(Worker.id.in_(some)))
-                tables[name].append(
-                    pd.DataFrame(map(_cells, rows), columns=list(RAW_TABLES[name].column_names))
-                )
+                frame = pd.DataFrame(map(_cells, rows), columns=list(RAW_TABLES[name].column_names))
+                tables[name].append(frame if texts or "reason" not in frame else frame.assign(reason=None))
         return {name: table.rows for name, table in tables.items()}
 
 
@@ -144,6 +145,9 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
             Judgment.timing,
             Judgment.layout,
             Judgment.late,
+            Judgment.strength,
+            Judgment.criteria,
+            Judgment.reason,
         )
         .join(Judgment.showing)
         .join(Showing.slot)

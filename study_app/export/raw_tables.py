@@ -55,6 +55,13 @@ _RAW = (
             _column("timing", ColumnType.TEXT, "Clock of decision_seconds"),
             _column("layout", ColumnType.TEXT, "Layout of the two sides on the screen"),
             _column("late", ColumnType.FLAG, "Answered after its lease had gone to another worker"),
+            _column("strength", ColumnType.INTEGER, "Of graded choices: how much better the chosen side is"),
+            _column(
+                "criteria",
+                ColumnType.TEXT,
+                "Criterion and answer, [choice, strength], as a JSON object; empty without criteria",
+            ),
+            _column("reason", ColumnType.TEXT, "Why, in the worker's words; empty without --texts"),
         ),
     ),
     Table(

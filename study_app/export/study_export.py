@@ -31,6 +31,7 @@ from metrics.errors import InputError, input_fault
 from metrics.files import relative_path
 from study_app.export.answers import (
     answers_table,
+    criteria_table,
     importance_table,
     intent_votes_table,
     preferences_table,
@@ -83,6 +84,7 @@ from study_app.store.simulated_workers import is_simulated
 from study_app.store.study_cache import CachedStudy, read_plan
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
+from study_app.study.entries import JudgingTask
 from study_app.tasks.kinds import kinds_with
 
 RAW_FOLDER = "raw"
@@ -286,7 +288,7 @@ class ExportSummary:
     running: bool
 
 
-def export_study(
+def export_study(  # noqa: PLR0913 - one argument an option of the command
     session: Session,
     study: LoadedStudy,
     folder: str | Path,
@@ -294,6 +296,7 @@ def export_study(
     now: datetime,
     raw: bool = False,
     parquet: bool = False,
+    texts: bool = False,
     exact_times: bool = False,
     complete: Mapping[int, datetime] | None = None,
 ) -> ExportSummary:
@@ -315,6 +318,8 @@ def export_study(
         Write the folder ``raw`` too.
     parquet : bool
         Write every table as Parquet too, not only those of `PARQUET_ROWS` rows or more.
+    texts : bool
+        Write the reasons that workers gave for their choices, in their own words.
     complete : mapping of int to datetime, optional
         Time of complete data by worker (row); by default of the workers who pressed the last button.
     exact_times : bool
@@ -334,6 +339,7 @@ def export_study(
             Path(folder),
             now=now,
             raw=raw,
+            texts=texts,
             exact_times=exact_times,
             complete=complete,
         )
@@ -384,7 +390,7 @@ def _is_ours(name: str) -> bool:
     return name in FILES or CONSENT_FILE.fullmatch(name) is not None
 
 
-def _write(
+def _write(  # noqa: PLR0913 - as `export_study`
     session: Session,
     study: LoadedStudy,
     folder: Path,
@@ -392,12 +398,14 @@ def _write(
     *,
     now: datetime,
     raw: bool,
+    texts: bool,
     complete: Mapping[int, datetime] | None,
     exact_times: bool,
 ) -> ExportSummary:
     """Write everything into ``folder``, which is renamed to ``place`` afterwards."""
     loaded_study = read_plan(session, study.id)
-    preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
+    preferences = preferences_table(session, study.id, texts=texts)
+    searches = searches_by_task(session, study.id)
     repeated = validations(preferences)
     workers = workers_table(session, loaded_study, searches, preferences, complete)
     tables, intents = {"workers": workers}, stored_intents(session, study.id)
@@ -407,6 +415,8 @@ def _write(
     tables |= {name: table(session, study.id) for name, table in _FROM_ANSWERS.items() if name in names}
     if "preferences" in names:
         tables["preferences"] = preferences
+    if any(isinstance(task.entry, JudgingTask) and task.entry.asked_criteria for task in loaded_study.tasks):
+        tables["criteria"] = criteria_table(session, study.id)
     if "searches" in names:
         tables["searches"] = searches.drop(columns="task")
     tables |= stored_features(session, study.id)
@@ -428,7 +438,7 @@ def _write(
     write_study(record, folder)
     write_consents(session, study.id, folder)
     if raw:
-        raw_rows |= write_raw(session, study.id, folder / RAW_FOLDER, moved)
+        raw_rows |= write_raw(session, study.id, folder / RAW_FOLDER, moved, texts=texts)
         rows |= {f"{RAW_FOLDER}/{name}": raw_rows[name] for name in RAW_TABLES}
     withdrawn = workers["withdrawn_at"].notna()
     return ExportSummary(

@@ -19,6 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from metrics.errors import InputError, input_fault, join_names
 from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
 from study_app.config import resource_folder
+from study_app.study.entries import JudgingTask
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.kinds import STANDARD
 from study_app.tasks.side_text import MARK
@@ -164,6 +165,6 @@ def pair_variables(content: TaskContent, topic: TopicContent) -> dict[str, Any]:
         "description": detail.get("description") or "",
         "windows": tuple(detail.get("windows", ())),
         "asked_at": detail.get("asked_at") or "",
-        "criteria": tuple(getattr(content.entry, "criteria", None) or ()),
+        "criteria": content.entry.shown_criteria if isinstance(content.entry, JudgingTask) else (),
         "instructions": own,
     }

@@ -23,7 +23,21 @@ Layout = Annotated[
     Literal["side_by_side", "stacked"], Field(description="How the texts of the page stand on the screen.")
 ]
 Choice = Annotated[
-    Literal["left", "right", "equally_good", "equally_bad"], Field(description="An option of a pair page.")
+    Literal[
+        "left",
+        "right",
+        "equally_good",
+        "equally_bad",
+        "left_1",
+        "left_2",
+        "left_3",
+        "right_1",
+        "right_2",
+        "right_3",
+    ],
+    Field(
+        description="An option of a pair page; left_2 is a step of graded choices: the left side is better by 2."
+    ),
 ]
 Item = Annotated[
     str,

@@ -42,7 +42,8 @@ from study_app.study.platforms import platform_of
 from study_app.study.question_answers import field_of
 from study_app.tasks.kinds import check_of
 from study_app.web.app import create_app
-from study_app.web.serving import NAME, Server, message_response
+from study_app.web.serving import NAME, Server, message_response, render_page
+from study_app.web.show.step_pages import kept_out_page
 
 MAX_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""
@@ -136,7 +137,7 @@ class Walker:
             "search": self._search,
             "vote": lambda page: self.send(page, intent=page.form().options["intent"][0][0]),
             "rate": lambda page: self.send(page, **dict.fromkeys(page.form().options, RATING)),
-            "pair": lambda page: self.send(page, choice="left"),
+            "pair": self._judge,
             "questions": self._reply,
             "enrol": lambda page: self.send(page, start="yes"),
             "stream": self._read,
@@ -164,6 +165,11 @@ class Walker:
             if question.screen_out:
                 fields[field_of(question)] = str(question.options.index(question.screen_out[0]) + 1)
         return self._site.send(page.form(), fields)
+
+    def _judge(self, page: Page) -> Page:
+        """Pick the first option of every question of a pair, and give a reason where there is room for one."""
+        first = {name: options[0][0] for name, options in page.form().options.items()}
+        return self.send(page, **first, reason="Seen in the preview")
 
     def _search(self, page: Page) -> Page:
         self._clock.skip(float(page.marked("data-seconds-left").get("data-seconds-left", "0")) + 1)
@@ -323,6 +329,10 @@ class Copies:
         """Return the page with the text ``key`` of the catalogue, as the server would."""
         language = self.content.file.entry.tasks[0].language
         with self._app.test_request_context("/"):
+            if key == "kept_out":
+                entry = self.content.file.entry
+                page = kept_out_page(entry, worker=platform_of(entry).trial_id, parameters={})
+                return render_page("message", page, status=status)
             return message_response(key, status=status, language=language, reference=reference)
 
     def _twin(self, path: Path, clock: SkippingClock) -> Flask:

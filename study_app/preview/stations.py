@@ -103,6 +103,12 @@ def _door(content: StudyContent) -> Iterator[PageRecipe | ServerMessage]:
         yield ServerMessage(part=part, name="An unknown site for handing in", key="bad_host", status=400)
     if entry.ids is not None:
         yield ServerMessage(part=part, name="Not in the list of ids", key="not_invited", status=403)
+    if entry.keep_out is not None:
+        yield ServerMessage(part=part, name="Kept out", key="kept_out", status=403)
+    if entry.ids is not None or entry.keep_out is not None:
+        yield ServerMessage(
+            part=part, name="Too many strangers from one network", key="too_often", status=429
+        )
     if entry.signing_keys is not None:
         yield ServerMessage(part=part, name="Not signed by the platform", key="not_signed", status=403)
     yield PageRecipe(part=part, name="Paused", lead=_paused, at_door=True)

@@ -21,7 +21,7 @@ from study_app.store.models import LoadedStudy
 from study_app.store.platform_models import ProlificStudy
 from study_app.store.tokens import Now, secret_token
 from study_app.study.entries import StudyEntry
-from study_app.study.id_list import listed_names
+from study_app.study.id_list import listed_names, names_kept_out
 from study_app.study.platforms import platform_of
 
 LABEL_LETTERS = 8
@@ -69,6 +69,8 @@ def draft_body(
     if isinstance(entry.ids, str):
         names = listed_names(content.file, entry.ids)
         filters = [{"filter_id": "custom_allowlist", "selected_values": names}]
+    if out := names_kept_out(content.file):
+        filters.append({"filter_id": "custom_blocklist", "selected_values": out})
     return {
         "name": entry.title,
         "description": "".join(

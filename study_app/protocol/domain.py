@@ -9,7 +9,7 @@ Visits and lateness are those of Baruah, Smucker, Clarke: Evaluating Streams of 
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 from statistics import mean
@@ -150,6 +150,23 @@ def with_repeats(
 def _repeat(original: PlannedShowing, index: int, *, swapped: bool) -> PlannedShowing:
     left, right = (original.right, original.left) if swapped else (original.left, original.right)
     return PlannedShowing(pair=original.pair, left=left, right=right, repeats=index)
+
+
+def with_gold(
+    planned: Sequence[PlannedShowing], gold: Sequence[PlannedShowing], rng: Random
+) -> list[PlannedShowing]:
+    """Insert gold pairs at random places after the first page; repeats keep what they repeat."""
+    places = rng.sample(range(1, len(planned) + len(gold)), len(gold)) if planned else range(len(gold))
+    known, others = iter(gold), iter(enumerate(planned))
+    pages, moved = list[PlannedShowing](), dict[int, int]()
+    for page in range(len(planned) + len(gold)):
+        if page in places:
+            pages.append(next(known))
+            continue
+        index, showing = next(others)
+        moved[index] = page
+        pages.append(showing if showing.repeats is None else replace(showing, repeats=moved[showing.repeats]))
+    return pages
 
 
 def preferred(choice: str, left: System, right: System) -> System | None:

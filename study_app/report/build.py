@@ -15,6 +15,7 @@ from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import ReportInputs, read_material
 from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section
+from study_app.report.parts.assisted import assisted_sections
 from study_app.report.parts.criteria import criteria_sections
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
@@ -22,6 +23,7 @@ from study_app.report.parts.front import NOBODY_ASKED, SIMULATED, front
 from study_app.report.parts.judges import judges_section
 from study_app.report.parts.methods import limits_section, methods_section, provenance_section
 from study_app.report.parts.ranking import ranking_sections
+from study_app.report.parts.reading import reading_sections
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.sweep import sweep_section
 from study_app.report.parts.workers import workers_section
@@ -135,6 +137,8 @@ def build_report(material: ReportInputs) -> Report:
                 for section in _of_task(result, material, number)
             ),
             *judges,
+            *assisted_sections(material, results),
+            *reading_sections(material.reading),
             *streams,
             *sweeps,
             fit,

@@ -21,6 +21,7 @@ from calibration.agree.folder import (
     read_result,
     read_streams,
 )
+from calibration.agree.reading import READING
 from calibration.fit.fit_files import FitPlots, read_fit_plots, read_quality
 from calibration.judges.numbers import JudgeTables
 from calibration.rank.folder import RANKING, Ranking, read_ranking
@@ -56,6 +57,8 @@ class ReportInputs:
         Which systems people prefer, as `prefcal rank` or `prefcal agree` wrote it.
     judges : JudgeTables
         Judges that are no people, as `prefcal agree` wrote them.
+    reading : DataFrame or None
+        How long sides were read and what was opened, as `prefcal agree` wrote it.
     record : mapping
         How the agreement was made, from agree.json; empty without one.
     tables : mapping of str to DataFrame
@@ -86,6 +89,7 @@ class ReportInputs:
     disagreements: pd.DataFrame | None
     ranking: Ranking | None
     judges: JudgeTables
+    reading: pd.DataFrame | None
     record: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame]
     gold: pd.DataFrame
@@ -157,6 +161,7 @@ def read_material(folder: str | Path) -> ReportInputs:
         ),
         ranking=read_ranking(folder),
         judges=read_judges(folder),
+        reading=read_result(folder, READING),
         record=record,
         tables=tables_there,
         gold=_gold(all_tables),

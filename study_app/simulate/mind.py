@@ -21,6 +21,7 @@ from study_app.simulate.connection import Fields
 from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.task_truth import TaskTruth
 from study_app.study.entries import Question, QuestionTask, TaskEntry
+from study_app.study.pair_answers import option_value
 from study_app.study.question_answers import field_of
 from study_app.tasks.kinds import check_of
 
@@ -35,7 +36,19 @@ SOURCES_OPENED = 0.3
 MEMORY = 0.75
 """Chance that a person repeats the earlier answer to a repeated pair."""
 
-CHOICES = ("left", "right", "equally_good", "equally_bad")
+THRESHOLDS: Mapping[int, Sequence[float]] = {2: (0.5, 1.8), 3: (0.5, 1.5, 2.8)}
+"""Log odds of the difference, noise included, from which a side is better by 1, 2, ...; by the most that the scale has."""
+
+GOLD_LOG_ODDS = 5.0
+"""Log odds that a careful person sees the better side of a gold pair."""
+
+SEES_TIE = 0.9
+"""Chance that a careful person sees that neither side of a gold pair is better."""
+
+GIVES_REASON = 0.5
+"""Chance of a reason where it is optional."""
+
+REASONS = ("it says more", "it is easier to read", "it keeps to the question", "I would trust it more")
 RATING_NOISE_SD = 0.6
 """Standard deviation of a rating before it is rounded, in steps of the scale."""
 
@@ -77,6 +90,23 @@ def choice(rng: np.random.Generator, *, difference: float, total: float, slope: 
     weights = np.exp([half, -half, np.log(TIE_WEIGHT)] - np.max([half, -half]))
     option = rng.choice(3, p=weights / weights.sum())
     return ("left", "right", "equally_good" if total > middle else "equally_bad")[option]
+
+
+def graded_choice(rng: np.random.Generator, *, log_odds: float, most: int) -> str:
+    """Draw a step of a graded scale, as a page's field has it.
+
+    The difference of the sides in log odds and logistic noise are added; `THRESHOLDS` cut the sum into steps (cumulative link).
+
+    Parameters
+    ----------
+    log_odds : float
+        Slope times the difference of worth, left less right.
+    most : int
+        The most by which the scale lets a side be better.
+    """
+    felt = log_odds + float(rng.logistic())
+    strength = sum(abs(felt) > threshold for threshold in THRESHOLDS[most])
+    return option_value(("left" if felt > 0 else "right") if strength else "equally_good", strength)
 
 
 def read_screens(
@@ -180,21 +210,35 @@ class Judge:
         self._world, self._truth, self._rng = world, truth, rng
         self._speed, self._careless = words_per_second, careless
         self._wanted: dict[str, str] = {}
-        self._remembered: dict[frozenset[str], str] = {}
+        self._remembered: dict[tuple[str, frozenset[str]], str] = {}
 
-    def judge(self, page: Page, log: PageLog) -> str:
-        """Judge a pair, and return the chosen option.
+    def judge(self, page: Page, log: PageLog) -> dict[str, str]:
+        """Judge a pair, and return the fields of the answer: choice, criteria, reason.
 
         ``log`` notes what a browser would.
         """
-        sides = page.sides()
+        sides, options = page.sides(), page.form().options
         if self._careless:
             log.wait(float(self._rng.uniform(1, 4)))
-            return str(self._rng.choice(CHOICES))
+            fields = {
+                name: str(self._rng.choice([value for value, _ in steps])) for name, steps in options.items()
+            }
+            return fields | self._reason(page)
         for side, shown in sides.items():
             self._read(log, page, side, shown.elements)
         log.wait(float(self._rng.uniform(1.5, 6)))
-        return self._preferred(page, sides)
+        fields = {
+            name: self._preferred(page, sides, name, [value for value, _ in steps])
+            for name, steps in options.items()
+        }
+        return fields | self._reason(page)
+
+    def _reason(self, page: Page) -> dict[str, str]:
+        """Give a reason where the page wants one, and sometimes where it may be left out."""
+        asked = page.html.xpath("//textarea[@name='reason']")
+        if not asked or (asked[0].get("required") is None and self._rng.random() >= GIVES_REASON):
+            return {}
+        return {"reason": str(self._rng.choice(REASONS))}
 
     def _read(self, log: PageLog, page: Page, side: str, elements: tuple[Element, ...]) -> None:
         """Read a side as deep as the person's parameters say.
@@ -232,21 +276,43 @@ class Judge:
             self._wanted[query] = list(chances)[self._rng.choice(len(chances), p=weights / weights.sum())]
         return self._wanted[query]
 
-    def _preferred(self, page: Page, sides: Mapping[str, SideOnPage]) -> str:
-        """Weigh the two sides, or remember how they were weighed before."""
+    def _preferred(
+        self, page: Page, sides: Mapping[str, SideOnPage], question: str, options: Sequence[str]
+    ) -> str:
+        """Answer a question by weighing the two sides, or remember how they were weighed before."""
+        most = max((int(value[-1]) for value in options if value[-1].isdigit()), default=0)
         if self._rng.random() < self._truth.behaviour.left_bias:
-            return "left"
+            return option_value("left", min(most, 1))
         both = frozenset(shown.content for shown in sides.values())
-        if both in self._remembered and self._rng.random() < MEMORY:
-            before = self._remembered[both]
-            return next((side for side, shown in sides.items() if shown.content == before), before)
-        world = self._world(page)
-        left, right = (world.worth(sides[side]) for side in ("left", "right"))
-        chosen = choice(
-            self._rng, difference=left - right, total=left + right, slope=world.slope, middle=world.middle
-        )
-        self._remembered[both] = sides[chosen].content if chosen in sides else chosen
+        if (question, both) in self._remembered and self._rng.random() < MEMORY:
+            before, _, strength = self._remembered[question, both].partition(" ")
+            side = next((side for side, shown in sides.items() if shown.content == before), before)
+            return f"{side}_{strength}" if strength else side
+        chosen = self._weighed(self._world(page), sides, both, most)
+        side, _, strength = chosen.partition("_")
+        if side in sides:
+            self._remembered[question, both] = f"{sides[side].content} {strength}".strip()
+        else:
+            self._remembered[question, both] = chosen
         return chosen
+
+    def _weighed(
+        self, world: TaskTruth, sides: Mapping[str, SideOnPage], both: frozenset[str], most: int
+    ) -> str:
+        """Weigh the two sides by their worth, or by the known answer of a gold pair."""
+        left, right = (world.worth(sides[side]) for side in ("left", "right"))
+        difference = left - right
+        if both in world.gold:
+            better = world.gold[both]
+            if better is None and self._rng.random() < SEES_TIE:
+                return "equally_good"
+            sign = 0 if better is None else 1 if sides["left"].content == better else -1
+            difference = sign * GOLD_LOG_ODDS / world.slope
+        if most:
+            return graded_choice(self._rng, log_odds=world.slope * difference, most=most)
+        return choice(
+            self._rng, difference=difference, total=left + right, slope=world.slope, middle=world.middle
+        )
 
 
 def _note_look(log: PageLog, side: str, look: Glance) -> None:

@@ -221,13 +221,13 @@ class Person:
 
     def _pair(self, page: Page) -> Iterator[float]:
         log = PageLog(page.token, self._clock(), layout=self._layout, size=self._size)
-        chosen = self._judge.judge(page, log)
-        log.note("choice", choice=chosen)
-        log.note("submit", choice=chosen)
+        answer = self._judge.judge(page, log)
+        log.note("choice", choice=answer["choice"])
+        log.note("submit", choice=answer["choice"])
         log.note("close")
         yield log.seconds
         self._post_events(page, log)
-        self._send({"choice": chosen, "decision_ms": str(round(log.seconds * 1000)), "layout": self._layout})
+        self._send({**answer, "decision_ms": str(round(log.seconds * 1000)), "layout": self._layout})
 
     def _intro(self, page: Page) -> Iterator[float]:
         yield self._between(20, 90)

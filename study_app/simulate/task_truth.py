@@ -166,6 +166,8 @@ class TaskTruth:
     rbp_p : float or None
         The chance that a person goes on from one entry to the next, where the sides are ranked lists that are not always read to
         their end.
+    gold : mapping of frozenset of str to str or None
+        Digests of the two sides of a gold pair -> that of the better one, None where neither is.
     """
 
     sides: Mapping[str, KnownSide]
@@ -175,6 +177,7 @@ class TaskTruth:
     iunits: Mapping[str, frozenset[str]]
     importance: Mapping[tuple[str, str, str], float]
     rbp_p: float | None = None
+    gold: Mapping[frozenset[str], str | None] = field(default_factory=dict)
 
     def worth(self, side: SideOnPage) -> float:
         """Return the worth of a side on a page.
@@ -264,8 +267,21 @@ def _world(task: TaskContent, truth: CrowdParameters, path: Path) -> AnyWorld:
             for topic, query in queries
             for (intent, iunit), value in query.importance.items()
         ),
+        gold=_known_answers(task),
         rbp_p=truth.rbp_p if kind.side is not None and kind.side.ranked else None,
     )
+
+
+def _known_answers(task: TaskContent) -> Mapping[frozenset[str], str | None]:
+    """Return the better side of each gold pair, by the digests of both."""
+    digests = task.digests if task.gold else {}
+    return {
+        frozenset(digests[topic, system] for system in pair.systems): None
+        if pair.better is None
+        else digests[topic, pair.better]
+        for topic, pairs in task.gold.items()
+        for pair in pairs
+    }
 
 
 def _once(task: TaskContent, path: Path, known: Iterable[tuple[Words, T]]) -> Mapping[Words, T]:
@@ -295,7 +311,7 @@ def _known_sides(
         If two systems show the same and are not worth the same: nobody could prefer the better one.
     """
     known: dict[str, KnownSide] = {}
-    for topic, couples in task.system_pairs.items():
+    for topic, couples in task.shown_pairs.items():
         for system in dict.fromkeys(name for couple in couples for name in couple):
             side = task.sides[topic, system]
             new = KnownSide(

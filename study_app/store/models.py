@@ -219,6 +219,7 @@ class Pair(Base):
 
     ``shown_a_left`` and ``shown_b_left``: of how many showings that repeat no other either system stands on the left, whatever became of
     them. They are counted as showings are drawn, since to count the showings of a large study takes too long with every worker who begins.
+    ``gold`` is the known answer of a pair that nobody's opinion is wanted of: which of a and b is better, or that neither is.
     ``added_at`` is as in `Topic`.
     """
 
@@ -227,6 +228,7 @@ class Pair(Base):
         UniqueConstraint("topic_id", "system_a_id", "system_b_id"),
         UniqueConstraint("topic_id", "name"),
         CheckConstraint("system_a_id <> system_b_id", name="two_systems"),
+        CheckConstraint("gold IN ('a', 'b', 'equally_good')", name="gold"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
@@ -235,6 +237,7 @@ class Pair(Base):
     name: Mapped[str]
     shown_a_left: Mapped[int] = mapped_column(default=0, server_default="0")
     shown_b_left: Mapped[int] = mapped_column(default=0, server_default="0")
+    gold: Mapped[str | None]
     added_at: Mapped[datetime | None]
 
 
@@ -376,6 +379,8 @@ class Showing(Base):
 class Judgment(Base):
     """One revision of the answer to a showing.
 
+    ``strength``: how much better the chosen side is, of a task with graded choices. ``criteria`` is {name: [choice, strength]} of the
+    criteria that were asked on the same page, and ``reason`` the worker's own words; None where nothing was asked, or said.
     ``study_version``: of the study whose texts the page showed; None where an earlier prefcal stored it.
     """
 
@@ -388,6 +393,9 @@ class Judgment(Base):
     showing_id: Mapped[int] = mapped_column(ForeignKey("showing.id"))
     revision: Mapped[int]
     choice: Mapped[str]
+    strength: Mapped[int | None]
+    criteria: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    reason: Mapped[str | None] = mapped_column(Text)
     page_key: Mapped[str]
     shown_at: Mapped[datetime]
     decided_at: Mapped[datetime]

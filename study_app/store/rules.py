@@ -201,7 +201,7 @@ RULES = (
         select(Showing.id)
         .join(Slot, Slot.id == Showing.slot_id)
         .join(Pair, Pair.id == Showing.pair_id)
-        .where(Pair.topic_id != Slot.topic_id, Showing.repeats_id.is_(None)),
+        .where(Pair.topic_id != Slot.topic_id, Showing.repeats_id.is_(None), Pair.gold.is_(None)),
     ),
     ConsistencyRule(
         Showing,

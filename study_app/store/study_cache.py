@@ -19,7 +19,7 @@ from sqlalchemy.orm.attributes import InstrumentedAttribute
 from study_app.protocol.sides import Side
 from study_app.protocol.streams import UpdateStream
 from study_app.store.models import EPOCH, LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
-from study_app.store.task_models import StoredStream
+from study_app.store.task_models import ConsentText, StoredStream
 from study_app.study.entries import (
     FollowedTask,
     StudyEntry,
@@ -56,8 +56,8 @@ class CachedTopic:
 class CachedTask:
     """Task with ``entry`` of the study file, and ``systems`` by row in order.
 
-    ``pairs`` is the two systems of each pair leased by itself (rows), or empty. ``later_pairs``: when those of them came that were
-    added to a running study.
+    ``pairs`` is the two systems of each pair leased by itself (rows), or empty; ``gold`` the topic of each gold pair (rows).
+    ``later_pairs``: when those of the pairs came that were added to a running study.
     """
 
     id: int
@@ -66,6 +66,7 @@ class CachedTask:
     topics: tuple[CachedTopic, ...]
     systems: dict[int, str]
     pairs: Mapping[int, tuple[int, int]]
+    gold: Mapping[int, int] = field(default_factory=dict)
     later_pairs: Mapping[int, datetime] = field(default_factory=dict)
 
     @cached_property
@@ -150,14 +151,23 @@ class CachedTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedStudy:
-    """A study: what its file says, and its tasks with what they are made of."""
+    """A study: what its file says, and its tasks with what they are made of.
+
+    ``consent`` is the text that workers agree to; ``consent_sha256`` is its hash.
+    """
 
     id: int
     name: str
     entry: StudyEntry
+    consent: str
     consent_sha256: str
     version: int
     tasks: tuple[CachedTask, ...]
+
+    @property
+    def shares_pseudonyms(self) -> bool:
+        """True if pseudonyms come from a key that other studies have too; False in a rehearsal."""
+        return isinstance(self.entry.pseudonyms, tuple)
 
     @property
     def language(self) -> str:
@@ -230,10 +240,14 @@ def read_plan(session: Session, study_id: int) -> CachedStudy:
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
     entry = read_study_entry(loaded.config, KINDS)
+    consent = select(ConsentText.text).where(
+        ConsentText.study_id == study_id, ConsentText.sha256 == loaded.consent_sha256
+    )
     return CachedStudy(
         id=loaded.id,
         name=loaded.name,
         entry=entry,
+        consent=session.scalars(consent).one(),
         consent_sha256=loaded.consent_sha256,
         version=loaded.version,
         tasks=tuple(
@@ -247,7 +261,8 @@ def _pairs(session: Session, task: Task, entry: TaskEntry) -> Sequence[Pair]:
     """Return the pairs that are leased one by one."""
     if kind_of(entry).unit != "pair":
         return ()
-    return session.scalars(select(Pair).join(Topic).where(Topic.task_id == task.id).order_by(Pair.id)).all()
+    of_task = select(Pair).join(Topic).where(Topic.task_id == task.id, Pair.gold.is_(None))
+    return session.scalars(of_task.order_by(Pair.id)).all()
 
 
 def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, Sequence[int]]:
@@ -267,6 +282,7 @@ def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, 
 def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> CachedTask:
     pairs = _pairs(session, task, entry)
     units = _units(task, entry, pairs)
+    gold = select(Pair.id, Pair.topic_id).join(Topic).where(Topic.task_id == task.id, Pair.gold.is_not(None))
     return CachedTask(
         id=task.id,
         number=number,
@@ -286,6 +302,7 @@ def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> C
             for topic in task.topics
         ),
         pairs={pair.id: (pair.system_a_id, pair.system_b_id) for pair in pairs},
+        gold={pair: topic for pair, topic in session.execute(gold)},  # noqa: C416 - rows are not tuples to mypy
         later_pairs={pair.id: pair.added_at for pair in pairs if pair.added_at is not None},
     )
 

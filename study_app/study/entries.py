@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
@@ -21,6 +22,7 @@ from pydantic import (
     PlainValidator,
     SerializeAsAny,
     StringConstraints,
+    TypeAdapter,
     ValidationInfo,
     model_validator,
 )
@@ -90,16 +92,71 @@ class TaskWithSearch(TaskEntry):
         return max(self.search_seconds, self.min_search_seconds)
 
 
+class Criterion(StudyFileModel):
+    """Criterion that workers are asked about, beside the overall question."""
+
+    name: Name
+    text: Text
+
+
+_TEXT = TypeAdapter(Text)
+
+
+def _criterion(value: Any) -> str | Criterion:
+    """Read an entry of ``criteria``: a text is shown, a group of keys is asked."""
+    if isinstance(value, Criterion):
+        return value
+    return Criterion.model_validate(value) if isinstance(value, Mapping) else _TEXT.validate_python(value)
+
+
+Scale: TypeAlias = Literal["four", "graded5", "graded7"]
+"""Scale of a pair's answers: four options, or how much better a side is in five or seven steps."""
+
+SCALES: Mapping[Scale, tuple[tuple[str, int | None], ...]] = {
+    "four": tuple((choice, None) for choice in ("left", "right", "equally_good", "equally_bad")),
+    "graded5": (("left", 2), ("left", 1), ("equally_good", 0), ("right", 1), ("right", 2)),
+    "graded7": (
+        *(("left", 3), ("left", 2), ("left", 1)),
+        ("equally_good", 0),
+        *(("right", 1), ("right", 2), ("right", 3)),
+    ),
+}
+"""Options of each scale in the order of a page: choice, and how much better that side is."""
+
+MAX_REASON = 500
+"""Most characters of a reason."""
+
+
 class JudgingTask(TaskEntry):
-    """Task of judging pairs; ``compare`` and ``primary`` are for the analysis."""
+    """Task of judging pairs; ``compare`` and ``primary`` are for the analysis.
+
+    ``gold_pairs``: file of pairs with a known answer, of which a worker sees ``gold_per_worker``.
+    """
 
     systems: dict[Name, Text] = Field(min_length=2)
     min_consistency: Share = 0.4
     validation_swapped: bool = True
     validation_pairs: Repeats = 0
-    criteria: Annotated[tuple[Text, ...], Field(strict=False)] | None = None
+    gold_pairs: Text | None = None
+    gold_per_worker: Count = 3
+    min_gold: Share = 0.5
+    choices: Scale = "four"
+    criteria: (
+        Annotated[tuple[Annotated[Any, PlainValidator(_criterion)], ...], Field(strict=False)] | None
+    ) = None
+    reason: Literal["optional", "required"] | None = None
     compare: Annotated[tuple[Text, ...], Field(strict=False)] = ()
     primary: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
+
+    @property
+    def shown_criteria(self) -> tuple[str, ...]:
+        """Criteria that workers are told to think of."""
+        return tuple(criterion for criterion in self.criteria or () if isinstance(criterion, str))
+
+    @property
+    def asked_criteria(self) -> tuple[Criterion, ...]:
+        """Criteria that workers are asked about."""
+        return tuple(criterion for criterion in self.criteria or () if isinstance(criterion, Criterion))
 
     @property
     def pairs_of_a_topic(self) -> int:
@@ -329,8 +386,8 @@ class EntryKind:
 
         ``given`` is its value in the study file.
         """
-        if key == "pairs":
-            return AdaptivePairs
+        if key in {"pairs", "criteria"}:
+            return AdaptivePairs if key == "pairs" else Criterion
         if key == "collection":
             return self.entry.model_fields[key].annotation if self.files is None else self.files(given)  # type: ignore[return-value]
         return self.parts.get(key, self.entry)
@@ -399,6 +456,28 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     )
 
 
+_EARLIER = re.compile(r"study +([a-z0-9][a-z0-9-]{0,39})")
+_KEPT_OUT = re.compile(r"[a-z0-9][a-z0-9-]{0,39} ([0-9a-f]{64}|\*)")
+
+
+def _keep_out(value: Any) -> tuple[str, ...] | None:
+    """Check whom a study keeps out: files and earlier studies, or what a database has of them (`StudyEntry`)."""
+    listed = [value] if isinstance(value, str) else value
+    if listed is None:
+        return None
+    if isinstance(listed, list | tuple) and listed:
+        forms = (_EARLIER, _KEPT_OUT, _FILE_NAME)
+        if all(isinstance(each, str) and any(form.fullmatch(each) for form in forms) for each in listed):
+            return tuple(listed)
+    raise PydanticCustomError(
+        "literal_error",
+        "must be {expected}",
+        {
+            "expected": "the name of a file of ids, or study and the name of an earlier study, or a list of these"
+        },
+    )
+
+
 _SHARED = re.compile(rf"shared +{_FILE_NAME.pattern}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 
@@ -415,7 +494,8 @@ def _pseudonyms(value: Any) -> str | tuple[str] | None:
 class StudyEntry(StudyFileModel):
     """Entry of a whole study file.
 
-    Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names, and ``pseudonyms`` the fingerprint of the key
+    Once loaded, ``keep_out`` has a text for each id, "STUDY DIGEST" (the digest is `study_app.study.id_list.digest_of` of that study), and
+    "STUDY *" for each earlier study whose people are looked up as somebody comes; ``ids`` and ``signing_keys`` hold the contents of the files of these names, and ``pseudonyms`` the fingerprint of the key
     of that file; the key is elsewhere (`study_app.store.pseudonym_keys`).
     """
 
@@ -426,6 +506,7 @@ class StudyEntry(StudyFileModel):
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
     ids: Annotated[Any, PlainValidator(_ids)] = None
+    keep_out: Annotated[Any, PlainValidator(_keep_out)] = None
     signing_keys: Annotated[Any, PlainValidator(_keys)] = None
     pseudonyms: Annotated[Any, PlainValidator(_pseudonyms)] = None
     demographics: Annotated[tuple[ColumnName, ...], Field(max_length=50, strict=False)] = ()
@@ -446,6 +527,16 @@ class StudyEntry(StudyFileModel):
     platform_fee: Share = 0
     lease_minutes: Annotated[int, Field(ge=1, le=1440)] = 45
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, strict=False)]
+
+    @cached_property
+    def kept_out(self) -> Mapping[str, frozenset[str]]:
+        """Digests of ``keep_out`` by the study that they are of, with ``*`` where its people are looked up; {} until loaded."""
+        digests: dict[str, set[str]] = {}
+        for each in self.keep_out or ():
+            if _KEPT_OUT.fullmatch(each):
+                study, _, digest = each.partition(" ")
+                digests.setdefault(study, set()).add(digest)
+        return {study: frozenset(known) for study, known in digests.items()}
 
     @property
     def whole_consent(self) -> str:

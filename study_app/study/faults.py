@@ -17,6 +17,7 @@ from study_app.study.entries import (
     CheckQuestion,
     Codes,
     Contradiction,
+    Criterion,
     JudgingTask,
     KeyPath,
     Kinds,
@@ -60,7 +61,12 @@ CURES = {
     "systems": "write NAME: RUN.xml, one line per system, two at least",
     "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
     "tasks": "write a list of tasks, each beginning with - kind: ...",
-    "criteria": "write a list of questions",
+    "criteria": "write a list of questions; one that is asked has name: and text:",
+    "choices": "write four, graded5 or graded7",
+    "reason": "write optional or required, or leave it out",
+    "gold_pairs": "write a file with `topic a b answer` on each line",
+    "gold_per_worker": "write how many of the gold pairs a worker sees",
+    "min_gold": "write a share from 0 to 1",
     "compare": "write a list of measures",
     "primary": "write a list of two measures",
     "reveal_silent_days": "write true, false or random",
@@ -213,7 +219,8 @@ def note_contradictions(entry: StudyEntry, lines: Mapping[KeyPath, int], log: Fa
     """Add a fault for each rule that a study file of valid schema breaks."""
     contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
     for number, task in enumerate(entry.tasks):
-        of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task), *_budget(task)]
+        rules = (_check, kinds[task.kind].rules, _comparison, _criteria, _budget)
+        of_task = [contradiction for rule in rules for contradiction in rule(task)]
         contradictions += [(("tasks", number, *key_path), wrong, cure) for key_path, wrong, cure in of_task]
     for key_path, wrong, cure in contradictions:
         log.add(wrong, line=_line(key_path, lines), cure=cure)
@@ -282,6 +289,17 @@ def _comparison(task: TaskEntry) -> Iterator[Contradiction]:
         yield ("primary",), "a measure is compared with itself", "name two"
 
 
+def _criteria(task: TaskEntry) -> Iterator[Contradiction]:
+    """Yield the criteria whose name an earlier one has."""
+    names: set[str] = set()
+    for number, criterion in enumerate(task.criteria or () if isinstance(task, JudgingTask) else ()):
+        if isinstance(criterion, Criterion) and criterion.name in names:
+            wrong = f"two criteria are named {criterion.name!r}"
+            yield ("criteria", number, "name"), wrong, "give each criterion a name of its own"
+        elif isinstance(criterion, Criterion):
+            names.add(criterion.name)
+
+
 def _budget(task: TaskEntry) -> Iterator[Contradiction]:
     if isinstance(task, AssignedPairTask) and task.adaptive and task.judgments_per_pair is not None:
         yield (
@@ -348,6 +366,7 @@ def _named(plain: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
             for key, path in named.items() if isinstance(named, dict) else []:
                 if isinstance(path, str) and path.strip():
                     yield ("tasks", number, group, key), path.strip()
-        pairs = task.get("pairs") if isinstance(task, dict) else None
-        if isinstance(pairs, str) and pairs.strip() and pairs != ALL:
-            yield ("tasks", number, "pairs"), pairs.strip()
+        for key in ("pairs", "gold_pairs"):
+            path = task.get(key) if isinstance(task, dict) else None
+            if isinstance(path, str) and path.strip() and path != ALL:
+                yield ("tasks", number, key), path.strip()

@@ -51,7 +51,7 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
     """
     checked = CheckedAnswers(answers={}, refusals={})
     for question in questions:
-        texts = [text for text in map(_plain, sent.get(field_of(question), ())) if text]
+        texts = [text for text in map(plain_text, sent.get(field_of(question), ())) if text]
         answer = _answer(question, texts) if texts else None
         if isinstance(answer, RejectedAnswer):
             checked.refusals[question.id] = answer
@@ -77,7 +77,7 @@ def number_text(number: float) -> str:
     return str(int(number)) if number == int(number) else str(number)
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return a text with one kind of line ends, stripped.
 
     Characters that no database stores are removed.

@@ -33,6 +33,11 @@ LINKS_STILL = (
     " platform id, and other studies with this key know a person by the same pseudonym"
 )
 """What to say where somebody's data were deleted."""
+LINKS_BY_FILE = (
+    "the key is deleted here, and nobody new is let in until the study is loaded again; whoever has the key file, a backup, or another study with"
+    " this key can still compute the pseudonym of a platform id: delete it there too"
+)
+"""What to say where the key was deleted."""
 
 
 def shared_pseudonym(key: str, platform: str, worker: str) -> str:

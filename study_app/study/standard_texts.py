@@ -36,6 +36,20 @@ PAID_ELSEWHERE = {
 }
 """Text in the consent while the study file names no reward, by language."""
 
+ADDED = {
+    "en": {
+        "duration": "It takes {duration}.",
+        "pay": "You are paid {pay}.",
+        "duration_pay": "It takes {duration}, and you are paid {pay}.",
+    },
+    "ja": {
+        "duration": "所要時間は{duration}です。",
+        "pay": "お支払いするもの：{pay}。",
+        "duration_pay": "所要時間は{duration}です。お支払いするもの：{pay}。",
+    },
+}
+"""Sentence below a consent text that names no length, or no pay."""
+
 KEPT = {"en": "The rest is kept {keep}.", "ja": "その他のデータの保存期間：{keep}。"}
 CONSENT = {
     "en": (

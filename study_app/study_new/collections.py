@@ -292,7 +292,7 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     """
     search = CollectionSearch("answers", pool)
     runs = search.of("answers")
-    texts = search.of("id text", *(("id word", "windows", "profiles") if runs else ()))
+    texts = search.of("id text", *(("id id text", "id word", "windows", "profiles") if runs else ()))
     if not runs and len(texts) < MIN_ANSWER_TEXTS:
         return search, []
     answered = frozenset().union(*(file.ids(0) for file in runs or texts))

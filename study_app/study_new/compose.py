@@ -18,12 +18,13 @@ from pydantic_core import PydanticUndefined
 
 from metrics.errors import Fault, InputError, input_fault
 from metrics.files import sync, temporary_path
+from study_app.estimate.consent import duration_of, money
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.estimate.estimate import estimate, units_there
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import ChosenTopicTask, FollowedTask, JudgingTask, StudyFileModel, TaskWithSearch
+from study_app.study.entries import ChosenTopicTask, JudgingTask, StudyFileModel, TaskWithSearch
 from study_app.study.platforms import PLATFORMS
-from study_app.study.standard_texts import consent_of, duration_words, looks_japanese
+from study_app.study.standard_texts import consent_of, looks_japanese
 from study_app.study_new.collections import (
     CollectionSearch,
     FoundCollection,
@@ -209,9 +210,7 @@ def fit_limits(draft: StudyContent, language: str) -> DraftLimits:
             ),
         )
     ).seconds
-    low, high = max(1, math.floor(seconds.low / 60)), max(1, math.ceil(seconds.high / 60))
-    days = max((task.days for task in entries if isinstance(task, FollowedTask)), default=None)
-    return DraftLimits(limits=limits, duration=duration_words((low, high), days, language))
+    return DraftLimits(limits=limits, duration=duration_of(entry, seconds, language))
 
 
 def _limits(task: TaskContent) -> dict[str, float]:
@@ -255,7 +254,7 @@ def _study_lines(answers: Answers, tasks: list[PossibleTask], duration: str) -> 
         activities,
         language,
         duration=duration,
-        pay=None if answers.reward is None else f"{answers.reward:.2f} {answers.currency}",
+        pay=None if answers.reward is None else money(answers.reward, answers.currency, language),
         contact=answers.contact,
         keep=answers.keep,
     )

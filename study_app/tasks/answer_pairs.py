@@ -20,11 +20,11 @@ from study_app.tasks.content import AnswerFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
-    OPTIONS,
     PAIRS_ASSUMED,
     assigned_comments,
     assigned_work,
     chosen_only,
+    options_phrase,
     taken_capacity,
     taken_seconds,
 )
@@ -110,7 +110,7 @@ def _sources_and_marks(answer: Side) -> Iterator[str]:
 
 
 def _methods(task: FinishedTask) -> str:
-    return f"a worker read a question and two answers to it, of {task.systems}{chosen_only(task.protocol)}, and judged: {OPTIONS}."
+    return f"a worker read a question and two answers to it, of {task.systems}{chosen_only(task.protocol)}, and judged: {options_phrase(task.protocol)}."
 
 
 KIND = TaskKind(

@@ -30,6 +30,14 @@ SystemPair: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldPair:
+    """Pair of systems with a known answer: the better system, or None where neither is."""
+
+    systems: SystemPair
+    better: str | None
+
+
 class SummaryFiles(StudyFileModel):
     """Files of a MobileClick collection, relative to the study file."""
 
@@ -181,6 +189,8 @@ class TaskContent:
         One line for each thing that the files say and no worker will see.
     chosen : mapping of str to tuple of couples, or None
         Topic -> the couples of systems to judge; None for all that show something of it.
+    gold : mapping of str to tuple of GoldPair
+        Topic -> its pairs with a known answer; none of them is among the pairs to judge. A topic may have these alone.
     """
 
     entry: TaskEntry
@@ -193,6 +203,15 @@ class TaskContent:
     tables: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     chosen: Mapping[str, tuple[SystemPair, ...]] | None = None
+    gold: Mapping[str, tuple[GoldPair, ...]] = field(default_factory=dict)
+
+    @property
+    def shown_pairs(self) -> Mapping[str, tuple[SystemPair, ...]]:
+        """System pairs of each topic that pages show: those to judge, and gold pairs."""
+        return {
+            topic: (*couples, *(gold.systems for gold in self.gold.get(topic, ())))
+            for topic, couples in self.system_pairs.items()
+        }
 
     @property
     def system_pairs(self) -> Mapping[str, tuple[SystemPair, ...]]:

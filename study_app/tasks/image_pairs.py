@@ -15,11 +15,11 @@ from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
     LOOKING_ASSUMED,
-    OPTIONS,
     PAIRS_ASSUMED,
     assigned_comments,
     assigned_work,
     chosen_only,
+    options_phrase,
     taken_capacity,
     taken_seconds,
 )
@@ -39,7 +39,7 @@ def _read(folder: Path, task: ImagePairs, faults: list[Fault]) -> TaskContent | 
 
 
 def _methods(task: FinishedTask) -> str:
-    return f"a worker looked at two pictures of a topic, of {task.systems}{chosen_only(task.protocol)}, and judged: {OPTIONS}."
+    return f"a worker looked at two pictures of a topic, of {task.systems}{chosen_only(task.protocol)}, and judged: {options_phrase(task.protocol)}."
 
 
 KIND = TaskKind(

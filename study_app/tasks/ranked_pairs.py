@@ -18,7 +18,6 @@ from study_app.tasks.side_text import side_text
 from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
-    OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     Capacity,
@@ -28,6 +27,7 @@ from study_app.tasks.workload import (
     chosen_only,
     chosen_seconds,
     judging,
+    options_phrase,
     slots_for_judgments,
 )
 
@@ -98,7 +98,7 @@ def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[
 
 def _methods(task: FinishedTask) -> str:
     windows = ", time windows shown" if "windows" in task.files else ""
-    return f"a worker judged two ranked lists for a query, of {task.systems}{windows}{chosen_only(task.protocol)}: {OPTIONS}."
+    return f"a worker judged two ranked lists for a query, of {task.systems}{windows}{chosen_only(task.protocol)}: {options_phrase(task.protocol)}."
 
 
 KIND = TaskKind(

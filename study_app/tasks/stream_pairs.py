@@ -25,11 +25,11 @@ from study_app.tasks.side_text import Words
 from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
-    OPTIONS,
     PAIRS_ASSUMED,
     assigned_comments,
     chosen_only,
     count_phrase,
+    options_phrase,
     range_phrase,
     taken_capacity,
     taken_seconds,
@@ -202,7 +202,7 @@ def _methods(task: FinishedTask) -> str:
     return (
         f"a worker read an interest profile and what two systems had pushed on the same days, for {task.systems}"
         f"{chosen_only(task.protocol)}, and"
-        f" judged: {OPTIONS}. Quiet days were seen as quiet; whether a day had nothing relevant {silent}."
+        f" judged: {options_phrase(task.protocol)}. Quiet days were seen as quiet; whether a day had nothing relevant {silent}."
     )
 
 

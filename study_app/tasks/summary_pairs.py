@@ -16,7 +16,6 @@ from study_app.tasks.workload import (
     AFTER_SEARCH,
     JUDGED_COMMENTS,
     NOTHING,
-    OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     Capacity,
@@ -26,6 +25,7 @@ from study_app.tasks.workload import (
     chosen_only,
     chosen_seconds,
     judging,
+    options_phrase,
 )
 
 
@@ -88,7 +88,7 @@ def _methods(task: FinishedTask) -> str:
     which = task.amount(pairs, "pair") if isinstance(pairs, int) else "all pairs"
     return (
         "a worker chose the query that interested them most, searched for it on their own"
-        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}{chosen_only(task.protocol)}: {OPTIONS}."
+        f"{_searched(task)}, and judged {which} of two-layered summaries by {task.systems}{chosen_only(task.protocol)}: {options_phrase(task.protocol)}."
     )
 
 

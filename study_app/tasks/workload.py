@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import (
@@ -26,14 +26,21 @@ from study_app.tasks.content import TaskContent
 
 DAY_SECONDS = 86_400
 OPTIONS = "left better, right better, equally good, equally bad"
+GRADED_OPTIONS = "{} steps from left much better to right much better, about the same in the middle"
+STEPS = {"graded5": "five", "graded7": "seven"}
 REPEATED_COMMENTS = {
     "validation_swapped": "repeats have their sides swapped: tells a preference from a habit",
     "min_consistency": (
         "a worker with a smaller share of consistent repeats is left out of analyses (Kato et al. 2016, 4.2)"
     ),
+    "gold_pairs": "pairs with a known answer: a file with `topic a b answer` on each line; null for none",
+    "gold_per_worker": "of these, how many a worker sees",
+    "min_gold": "a worker with a smaller share of right answers to them is left out of analyses",
 }
 JUDGED_COMMENTS = {
-    "criteria": "stand above the two sides",
+    "choices": "four; or graded5, graded7: by how much a side is better",
+    "criteria": "stand above the two sides; one with name: and text: is asked",
+    "reason": "null; or optional, required: why, in a few words",
     "compare": "measures that the report is to compare, as `prefcal agree` or `prefcal measures` writes them",
     "primary": "two of them: the comparison that this study is made for",
 }
@@ -115,6 +122,14 @@ DECIDING = SecondsRange(3, 10)
 """Seconds to choose between two sides, beside reading them."""
 
 
+CRITERION = SecondsRange(2, 6)
+"""Seconds to answer about an asked criterion, after the overall question."""
+
+
+REASON = {"optional": SecondsRange(0, 20), "required": SecondsRange(10, 40)}
+"""Seconds to write a reason."""
+
+
 ENROLLING = SecondsRange(10, 30)
 
 VISITS_A_DAY = SecondsRange(1, 3)
@@ -145,8 +160,9 @@ PAIRS_ASSUMED = (
     f"{percent(READ_AGAIN.low)} to {percent(READ_AGAIN.high)} when it comes again",
     f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
 )
+CRITERIA_ASSUMED = (f"{CRITERION.low:g} to {CRITERION.high:g} s for each criterion",)
 LOOKING_ASSUMED = (f"{LOOK_SECONDS:g} s to look at a picture",)
-"""Assumptions in words about all times, about pairs, and about pictures."""
+"""Assumptions in words about all times, about pairs, about criteria that are asked, and about pictures."""
 
 
 def reading_seconds(text: str, language: str) -> float:
@@ -255,8 +271,9 @@ def chosen_seconds(
     for topic, couples in content.system_pairs.items():
         pairs, repeats = entry.pairs_and_repeats(len(couples))
         sides = _sides(content, entry, topic)
-        each.append(before + _pair_pages(sides, pairs=pairs, pages=pairs + repeats))
-    return of_chosen_topics(each, entry.queries_per_worker)
+        pages = _pair_pages(sides, pairs=pairs, pages=pairs + repeats, deciding=_deciding(entry))
+        each.append(before + pages)
+    return of_chosen_topics(each, entry.queries_per_worker) + _gold_seconds(content, entry)
 
 
 def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange:
@@ -265,16 +282,49 @@ def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     each = []
     for topic, possible in zip(content.topics, content.pairs_of_topics, strict=True):
+        if not possible:
+            continue
         size = min(possible, pair_count)
         profile = " ".join([topic.text, str((topic.detail or {}).get("description", ""))])
         whole = read_once(reading_seconds(profile, entry.language)) + _pair_pages(
-            _sides(content, entry, topic.id), pairs=size, pages=size
+            _sides(content, entry, topic.id), pairs=size, pages=size, deciding=_deciding(entry)
         )
         each.append(SecondsRange(whole.low / size, whole.high / size))
     low, high = min(length.low for length in each), max(length.high for length in each)
     longest = max(side.seconds(entry.language) for side in content.sides.values())
-    repeat = READ_AGAIN.times(0, 2 * longest) + DECIDING
-    return SecondsRange(low * pair_count, high * pair_count) + repeat.times(repeats)
+    repeat = READ_AGAIN.times(0, 2 * longest) + _deciding(entry)
+    judged = SecondsRange(low * pair_count, high * pair_count) + repeat.times(repeats)
+    return judged + _gold_seconds(content, entry)
+
+
+def _deciding(entry: JudgingTask) -> SecondsRange:
+    """Return the time to answer what a pair page asks, beside reading."""
+    reason = NOTHING if entry.reason is None else REASON[entry.reason]
+    return DECIDING + CRITERION.times(len(entry.asked_criteria)) + reason
+
+
+def _gold_seconds(content: TaskContent, entry: JudgingTask) -> SecondsRange:
+    """Return the time of a worker's gold pairs, of the shortest sides or the longest."""
+    number = gold_of_a_worker(content)
+    lengths = [
+        sum(content.sides[topic, system].seconds(entry.language) for system in gold.systems)
+        for topic, golds in content.gold.items()
+        for gold in golds
+    ]
+    if not number:
+        return NOTHING
+    one = READ_ONCE.times(min(lengths), max(lengths)) + _deciding(entry)
+    return one.times(number)
+
+
+def gold_of_a_worker(content: TaskContent) -> int:
+    """Return the most gold pairs that a worker sees of a task."""
+    entry = content.entry
+    if not isinstance(entry, JudgingTask):
+        return 0
+    numbers = sorted(map(len, content.gold.values()), reverse=True)
+    topics = entry.queries_per_worker if isinstance(entry, ChosenTopicTask) else len(numbers)
+    return min(entry.gold_per_worker, sum(numbers[:topics]))
 
 
 def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
@@ -286,7 +336,7 @@ def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
     return [content.sides[topic, system].seconds(entry.language) for system in systems]
 
 
-def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> SecondsRange:
+def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int, deciding: SecondsRange) -> SecondsRange:
     """Return the length of the pair pages of one topic.
 
     Parameters
@@ -297,10 +347,12 @@ def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> SecondsRan
         How many different pairs are shown; so many systems at least are seen for the first time.
     pages : int
         Pairs and repeats.
+    deciding : SecondsRange
+        Time to answer what a page asks.
     """
     mean = sum(texts) / len(texts)
     new = min(len(texts), 2 * pairs)
-    return read_once(mean * new) + READ_AGAIN.times(mean * (2 * pages - new)) + DECIDING.times(pages)
+    return read_once(mean * new) + READ_AGAIN.times(mean * (2 * pages - new)) + deciding.times(pages)
 
 
 def slots_for_judgments(entry: ChosenTopicTask, judgments: int) -> int:
@@ -351,16 +403,22 @@ def judging(content: TaskContent, entry: ChosenTopicTask) -> str:
     """Return the number of pairs of a topic that a worker judges, in words."""
     each = [entry.pairs_and_repeats(possible) for possible in content.pairs_of_topics]
     pairs, repeats = (sorted(set(numbers)) for numbers in zip(*each, strict=True))
-    again = f", {range_phrase(repeats)} of them twice" if repeats[-1] else ""
+    again = (f", {range_phrase(repeats)} of them twice" if repeats[-1] else "") + _and_gold(content)
     judged = count_phrase(pairs[0], "pair") if len(pairs) == 1 else f"{range_phrase(pairs)} pairs"
     return f"judges {judged} of {len(entry.systems)} systems{again}"
+
+
+def _and_gold(content: TaskContent) -> str:
+    """Return the gold pairs of a worker, in words; empty without any."""
+    number = gold_of_a_worker(content)
+    return f", and {pluralise(number, 'gold pair')}" if number else ""
 
 
 def taking(content: TaskContent, entry: AssignedPairTask) -> str:
     """Return the number of assigned pairs of a worker, and of all, in words."""
     pair_count = entry.pairs_of_a_worker(content.pairs_of_topics)
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
-    again = f", {repeats} of them twice" if repeats else ""
+    again = (f", {repeats} of them twice" if repeats else "") + _and_gold(content)
     return f"judges {pair_count} of {count_phrase(sum(content.pairs_of_topics), 'pair')}{again}"
 
 
@@ -373,6 +431,12 @@ def assigned_work(content: TaskContent, topic: str) -> str:
     return (
         f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), topic)}"
     )
+
+
+def options_phrase(protocol: Mapping[str, Any]) -> str:
+    """Return the options of a task's pairs, in words."""
+    steps = STEPS.get(str(protocol.get("choices")))
+    return OPTIONS if steps is None else GRADED_OPTIONS.format(steps)
 
 
 def chosen_only(protocol: Mapping[str, Any]) -> str:

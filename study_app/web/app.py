@@ -19,12 +19,14 @@ from study_app.store import tokens
 from study_app.store.tokens import BadTokenError, NewToken, Now
 from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
+from study_app.web.blueprints.entry import MAX_STRANGERS, STRANGERS
 from study_app.web.compression import install_compression
 from study_app.web.console import CONSOLE
 from study_app.web.console.auth import hide_options, message_page
 from study_app.web.console.overview import SNAPSHOTS, SnapshotCache
-from study_app.web.console.sign_in import TRIES, WrongKeys
+from study_app.web.console.sign_in import MAX_TRIES, TRIES
 from study_app.web.serving import message_response, reference
+from study_app.web.tries import Tries
 
 LOGGER = logging.getLogger("prefcal.errors")
 RETRY_SECONDS = 30
@@ -147,7 +149,8 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     app.before_request(serving.lead_to_new_address)
     serving.install_headers(app)
     install_compression(app)
-    app.extensions[TRIES] = WrongKeys()
+    app.extensions[TRIES] = Tries(MAX_TRIES)
+    app.extensions[STRANGERS] = Tries(MAX_STRANGERS)
     app.extensions[SNAPSHOTS] = SnapshotCache(app.extensions[serving.NAME].plans)
     for blueprint in (*BLUEPRINTS, *CONSOLE):
         app.register_blueprint(blueprint)

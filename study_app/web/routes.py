@@ -12,8 +12,10 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
+from study_app.study.entries import MAX_REASON, SCALES
+from study_app.study.pair_answers import scale_options
 from study_app.web.blueprints import BLUEPRINTS
-from study_app.web.blueprints.work import CHOICES, LAYOUTS
+from study_app.web.blueprints.work import LAYOUTS
 from study_app.web.console import CONSOLE
 from study_app.web.console.people import COLUMNS, FILTERS
 from study_app.web.console.timeline import EVENT_GROUPS
@@ -27,6 +29,10 @@ YES: Schema = {"const": "yes"}
 PRESSED: Schema = {"const": "1"}
 TEXT: Schema = {"type": "string", "maxLength": 2000}
 PAGE: Schema = {"type": "string", "description": "The token of the page on which the form stood."}
+OPTION: Schema = {
+    "enum": sorted({value for scale in SCALES for value, _ in scale_options(scale)}),
+    "description": "An option of the task's choices: four options, or steps of a scale such as left_2.",
+}
 CSRF: Schema = {"type": "string", "description": "What the forms of this sign-in carry."}
 
 PEOPLE: Mapping[str, Schema] = {
@@ -44,7 +50,9 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "work.post_search": {},
     "work.post_vote": {"intent": {"type": "array", "items": NUMBER}, "none": PRESSED},
     "work.post_pair": {
-        "choice": {"enum": sorted(CHOICES)},
+        "choice": OPTION,
+        r"^criterion-[1-9][0-9]*$": OPTION,
+        "reason": {"type": "string", "maxLength": MAX_REASON},
         "decision_ms": {"type": "integer", "minimum": 0},
         "layout": {"enum": sorted(LAYOUTS)},
     },
@@ -67,6 +75,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
     "people.post_find": {"platform_id": WORD},
+    "people.post_withdraw": {"sure": YES},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
     "payments.post_paid": {"list": {"enum": ["approve", "pay"]}, "as_of": WORD},
     "overview.post_pause": {},
@@ -125,7 +134,7 @@ MEANINGS = {
     "409": "All places are taken, or it is so already.",
     "413": "Larger than any answer.",
     "422": "The form comes back with the reason.",
-    "429": "Too many wrong keys; wait a minute.",
+    "429": "Too many wrong keys, or strangers from one network; wait a minute.",
     "503": "The database does not answer, or nobody new is let in now.",
 }
 FOR_SCRIPTS = "Instead of 303 for who accepts application/json alone: the address of the next page as `next`."
@@ -200,7 +209,7 @@ def _statuses(rule: Rule, method: str) -> list[str]:
     if rule.endpoint == "beside.ready":
         return ["200", "400", "503"]
     if rule.endpoint == "entry.enter":
-        return ["200", "303", "400", "403", "404", "409", "503"]
+        return ["200", "303", "400", "403", "404", "409", "429", "503"]
     taken = {"413"} if method == "POST" else set[str]()
     if rule.rule.startswith("/w/"):
         taken |= {"303", "403", "422"} if method == "POST" else {"303"}

@@ -25,6 +25,7 @@ from study_app.store.models import Judgment, LoadedStudy, Pair, Showing
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ANSWERS, LISTS = (EXAMPLES / name / "study.yaml" for name in ("answers", "plain_lists"))
+TRACK = EXAMPLES / "rag_answers"
 WORKERS = 5
 
 
@@ -162,6 +163,34 @@ def test_answers_are_recognised_too(tmp_path):
     [task] = read_whole_study(tmp_path / "study.yaml").tasks
     assert set(task.systems) == {"cited", "outline", "brief", "passage"}
     assert task.entry.pairs_file is None
+
+
+def test_a_track_s_files_become_a_study_with_measures(tmp_path):
+    """Two commands lead to a served study; every source has its text, and judgments fit the answers."""
+    assert "nuggets" in run("study", "new", tmp_path, TRACK, "--contact", "A", "--keep", "2030").output
+    content = read_whole_study(tmp_path / "study.yaml")
+    [task] = content.tasks
+    assert (len(task.topics), set(task.systems), task.notes) == (12, {"thorough", "concise"}, ())
+    assert task.topics[0].text == "Why are there two high tides a day?"
+    measures = {name for name in task.files if name in {"nuggets", "support", "texts"}}
+    assert measures == {"nuggets", "support", "texts"}
+
+
+def test_a_question_with_a_title_is_read_as_title_and_text(tmp_path):
+    """Topics of tracks may have both; a corpus of titled texts is not taken for them."""
+    topics = [
+        {"id": "tides", "title": "Tides", "narrative": "Why two a day?"},
+        {"id": "leap", "title": "Leap years?", "narrative": "How often?"},
+    ]
+    for name in ("thorough.jsonl", "concise.jsonl"):
+        lines = (TRACK / name).read_text().splitlines()
+        kept = [line for line in lines if any(f'"{topic["id"]}"' in line for topic in topics)]
+        (tmp_path / name).write_text("\n".join(kept) + "\n")
+    (tmp_path / "segments.jsonl").write_bytes((TRACK / "segments.jsonl").read_bytes())
+    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(topic) + "\n" for topic in topics))
+    assert "asked.jsonl" in run("study", "new", tmp_path, "--contact", "A", "--keep", "2030").output
+    [task] = read_whole_study(tmp_path / "study.yaml").tasks
+    assert [topic.text for topic in task.topics] == ["Tides: Why two a day?", "Leap years? How often?"]
 
 
 @pytest.mark.parametrize("mark", [" ", "\t"])

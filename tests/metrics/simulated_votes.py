@@ -62,10 +62,18 @@ class JudgedMeasures:
     votes : VotesByPerson
     differences : (measures, pairs) array
         Score differences.
+    lead : (n,) array
+        Log odds of every vote for the first system.
     """
 
     votes: VotesByPerson
     differences: NDArray[np.float64]
+    lead: NDArray[np.float64]
+
+    def graded(self, rng, cuts=(0.4, 1.5)):
+        """Draw signed strengths in place of the votes, by the cumulative-link model."""
+        latent = self.lead + rng.logistic(size=self.lead.size)
+        return np.sign(latent) * (np.abs(latent)[:, np.newaxis] > cuts).sum(axis=1)
 
     @property
     def first(self):
@@ -121,10 +129,11 @@ def judged_measures(
         draw = rng.random(lead.shape) * (np.exp(lead / 2) + np.exp(-lead / 2) + ties)
         vote = np.where(draw < np.exp(lead / 2), 1.0, np.where(draw < np.exp(lead / 2) + ties, 0.5, 0.0))
         pair, worker = np.indices(lead.shape).reshape(2, -1)
-        rows.append(np.stack([pair + made, np.full(pair.size, query), people[worker], vote.ravel()]))
+        of_each = (pair + made, np.full(pair.size, query), people[worker], vote.ravel(), lead.ravel())
+        rows.append(np.stack(of_each))
         differences.append(apart[:-1])
         made += number
-    pair, query, worker, vote = np.concatenate(rows, axis=1)
+    pair, query, worker, vote, leads = np.concatenate(rows, axis=1)
     return JudgedMeasures(
         votes=VotesByPerson(
             pair=pair.astype(np.intp),
@@ -132,4 +141,5 @@ def judged_measures(
             crossing=crossing(query.astype(np.intp), worker.astype(np.intp)),
         ),
         differences=np.concatenate(differences, axis=1),
+        lead=leads,
     )

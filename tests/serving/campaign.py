@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 import httpx
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
@@ -35,6 +35,7 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.tokens import Signer, utc_now
+from study_app.study.pair_answers import option_value
 from tests.serving.serving import PLAIN
 
 PATIENCE_SECONDS = 600
@@ -52,7 +53,7 @@ class Told:
     Attributes
     ----------
     choices : dict
-        (worker's id, task, query, pair) -> the choice whose form was answered by going on.
+        (worker's id, task, query, pair) -> the answer whose form was answered by going on, as its fields.
     events : dict
         Page token -> number of events acknowledged.
     codes : dict
@@ -65,7 +66,7 @@ class Told:
         How often nothing answered at all.
     """
 
-    choices: dict[tuple[str, int, int, int], str] = field(default_factory=dict)
+    choices: dict[tuple[str, int, int, int], dict[str, str]] = field(default_factory=dict)
     events: dict[str, int] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     turned_away: set[str] = field(default_factory=set)
@@ -103,15 +104,27 @@ class CampaignWorker(threading.Thread):
                 self.told.codes[self.name] = html.select_one("[data-code]").text
                 return
             fields = {box["name"]: box.get("value", "") for box in form.select("input[type=hidden]")}
-            choice = self.random.choice(CHOICES)
+            answer = self.answer(form)
             if topics := form.select("input[name=topic]"):
                 fields["topic"] = self.random.choice(topics)["value"]
             self.log(html, page)
             here = str(page.url)
-            page = self.ask("POST", here, data={**fields, "choice": choice})
+            page = self.ask("POST", here, data={**fields, **answer})
             went_on = page.status_code == httpx.codes.OK and str(page.url) != here
             if went_on and (pair := PAIR.search(httpx.URL(here).path)):
-                self.told.choices[self.name, *map(int, pair.groups())] = choice
+                self.told.choices[self.name, *map(int, pair.groups())] = answer
+
+    def answer(self, form: Tag) -> dict[str, str]:
+        """Answer the questions of a pair page: the overall one, criteria, and why."""
+        options = {"choice": list(CHOICES)}
+        for box in form.select("input[name=choice], input[name^=criterion-]"):
+            options.setdefault(str(box["name"]), []).append(str(box["value"]))
+        if form.select("input[name=choice]"):
+            options["choice"] = options["choice"][len(CHOICES) :]
+        answer = {name: self.random.choice(values) for name, values in options.items()}
+        if form.select("textarea[name=reason]"):
+            answer["reason"] = f"Because of {self.random.random()}"
+        return answer
 
     def log(self, html: BeautifulSoup, page: httpx.Response) -> None:
         """Post the events of a page."""
@@ -165,6 +178,14 @@ def pairs(session: Session, query: Select[Any, Any]) -> dict[Any, Any]:
     return {key: value for key, value in session.execute(query)}  # noqa: C416 - rows are no pairs
 
 
+def fields_of(answer: Judgment) -> dict[str, str]:
+    """Return a stored answer as the fields of its form."""
+    given = [(answer.choice, answer.strength), *(answer.criteria or {}).values()]
+    names = ["choice", *(f"criterion-{number}" for number in range(1, len(given)))]
+    fields = {name: option_value(*option) for name, option in zip(names, given, strict=True)}
+    return fields | ({"reason": answer.reason} if answer.reason else {})
+
+
 def assert_kept(url: str, told: Told, *, limit: int) -> None:
     """Whatever was acknowledged is stored once; no query has more than its places; no code without its data.
 
@@ -175,13 +196,15 @@ def assert_kept(url: str, told: Told, *, limit: int) -> None:
     with transaction(database, write=False) as session:
         people = pairs(session, select(PlatformIdentity.worker_id, PlatformIdentity.platform_worker))
         answers = session.execute(
-            select(Assignment.worker_id, Slot.position, Showing.position, Judgment.choice)
+            select(Assignment.worker_id, Slot.position, Showing.position, Judgment)
             .join(Showing, Showing.id == Judgment.showing_id)
             .join(Slot, Slot.id == Showing.slot_id)
             .join(Assignment, Assignment.id == Slot.assignment_id)
             .order_by(Judgment.revision)
         ).all()
-        newest = {(people[worker], 1, query, pair): choice for worker, query, pair, choice in answers}
+        newest = {
+            (people[worker], 1, query, pair): fields_of(answer) for worker, query, pair, answer in answers
+        }
         stored = pairs(session, select(PageLoad.key, PageLoad.upto))
         signer = Signer(setting(session, SIGNING_KEY))
         events = session.scalar(select(func.count()).select_from(StoredEvent))

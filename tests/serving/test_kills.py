@@ -24,6 +24,15 @@ LIMIT = 15
 HOUR = 3_600
 
 
+GRADED = {
+    "choices": "graded7",
+    "criteria": [
+        {"name": name, "text": f"Which is more {name}?"} for name in ("correct", "short", "complete")
+    ],
+    "reason": "required",
+}
+
+
 def killed_again_and_again(url, *arguments, kills, workers, between=(0.3, 0.9)):
     """Let a crowd through a study while its server is killed so many times; return what the crowd was told."""
     told, moments = Told(), random.Random(1)
@@ -40,8 +49,8 @@ def killed_again_and_again(url, *arguments, kills, workers, between=(0.3, 0.9)):
 
 
 def test_kills_under_load_lose_nothing(loaded, sqlite_url):
-    """Every worker gets through all the same, or is told that the study is full."""
-    url = loaded(sqlite_url, task={"search_seconds": 0, "workers_per_query": LIMIT})
+    """Every worker gets through all the same, or is told that the study is full; answers have grades, criteria and reasons."""
+    url = loaded(sqlite_url, task={"search_seconds": 0, "workers_per_query": LIMIT, **GRADED})
     told, kills = killed_again_and_again(url, kills=2, workers=2 * LIMIT + 4)
     assert kills == 2
     assert told.broken > 0

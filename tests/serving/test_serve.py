@@ -10,9 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from sqlalchemy.engine import make_url
 
 from metrics.errors import InputError
+from study_app.cli import cli
 from study_app.store.writer_lock import serving_lock
 from tests.serving.serving import PLAIN, serving
 from tests.study_app.prefcal_command import run_once
@@ -169,3 +171,22 @@ def test_a_process_that_dies_is_replaced_and_nobody_notices(loaded, sqlite_url, 
     said = "".join(server.said)
     assert "SECRET" not in said
     assert "127.0.0.1" not in said
+
+
+def test_a_study_that_is_named_is_loaded_first(tmp_path, monkeypatch):
+    """Two commands lead from files to a served study; a faulty file is refused before anything is served."""
+    served = []
+    monkeypatch.setattr("study_app.cli.serve.command.serve_app", lambda app, **more: served.append(more))
+    examples = Path(__file__).resolve().parents[2] / "examples"
+
+    def serve(path):
+        database = f"sqlite:///{tmp_path / 'served.sqlite3'}"
+        return CliRunner().invoke(cli, ["serve", str(path), "--processes", "1", "--database", database])
+
+    (tmp_path / "study.yaml").write_text("study: none\n")
+    assert serve(tmp_path / "study.yaml").exit_code == 1
+    assert served == []
+    result = serve(examples / "plain_lists" / "study.yaml")
+    assert result.exit_code == 0, result.output
+    assert "loaded two-runs" in result.output
+    assert len(served) == 1

@@ -62,21 +62,32 @@ def requests(
     At the end it says how much is asked. Next: prefcal judge run.
     """
     from calibration.tables.files import read_tables
+    from metrics.errors import join_names
     from metrics.files import written_whole
     from study_app.estimate.content import read_whole_study
     from study_app.judges.requests import RequestSize, judged_couples, make_requests, request_line
+    from study_app.study.entries import JudgingTask
 
     if (pairs == "judged") != (tables is not None):
         raise click.UsageError("--pairs judged and --tables go together")
     judged = None
     if tables is not None:
         judged = judged_couples(read_tables(tables), place=str(Path(tables) / "preferences.csv"))
-    lines = make_requests(
-        read_whole_study(study), judged=judged, orders=orders, samples=samples, prompt=prompt
-    )
+    content = read_whole_study(study)
+    lines = make_requests(content, judged=judged, orders=orders, samples=samples, prompt=prompt)
     size = RequestSize()
     with written_whole(output) as file:
         for request in lines:
             size.add(request["messages"])
             file.write(request_line(request))
     click.echo(f"{output}: {size}")
+    more = [
+        str(task.entry.name)
+        for task in content.tasks
+        if isinstance(task.entry, JudgingTask) and (task.entry.choices != "four" or task.entry.asked_criteria)
+    ]
+    if more:
+        click.echo(
+            f"note: {join_names(more)}: people give graded answers or answer criteria; a judge is asked for A, B, equally_good or equally_bad",
+            err=True,
+        )

@@ -9,8 +9,9 @@ from study_app.cli.options import FiniteFloat
 from study_app.cli.output import database_option, named_database
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.completion import complete_workers
-from study_app.services.researcher.find import look_up
+from study_app.services.researcher.find import lists_with, look_up, looking_up
 from study_app.services.researcher.retention import (
+    TaskCompletion,
     count_retained,
     count_rows,
     delete_rows,
@@ -25,13 +26,13 @@ from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
-from study_app.store.pseudonym_keys import pseudonym_key
+from study_app.store.pseudonym_keys import keep_pseudonym_key, pseudonym_key
 from study_app.store.simulated_workers import is_simulated, record_simulated
 from study_app.store.study_cache import StudyCache
-from study_app.study.shared_pseudonyms import LINKS_STILL
+from study_app.study.shared_pseudonyms import LINKS_BY_FILE, LINKS_STILL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -68,6 +69,11 @@ AFTER_POSTGRESQL = (
     metavar="ID",
     help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
 )
+@click.option(
+    "--shared-key",
+    is_flag=True,
+    help="Delete the key of shared pseudonyms here; nobody new is let in without it.",
+)
 @click.option("--even-unpaid", is_flag=True, help="Include workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
@@ -80,6 +86,7 @@ def retention(
     all_identities: bool,
     withdrawn: bool,
     unconsented: bool,
+    shared_key: bool,
     even_unpaid: bool,
     is_real: bool,
 ) -> None:
@@ -114,17 +121,13 @@ def retention(
                 _check_paid(unpaid(session, [*gone, *nameless], complete), is_real=is_real)
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
+            if shared_key and pseudonym_key(session, chosen.id) is not None:
+                rows["key of shared pseudonyms"] = 1
             if is_real:
-                if match is not None:
-                    _withdraw_first(session, match)
                 detail = _of_how_many(len(gone), len(nameless), rows)
-                add_audit_entry(session, chosen.id, None, "delete", detail, now=tokens.utc_now())
-                if is_simulated(session, chosen.id):
-                    record_simulated(session, chosen.id)
-                _overwrite(session, store)
-                delete_rows(session, parts)
+                _delete(session, store, chosen, match, parts, detail=detail, shared_key=shared_key)
             retained, name = count_retained(session, chosen.id), chosen.name
-            has_key = pseudonym_key(session, chosen.id) is not None
+            notes = [*_who_still_knows(session, chosen, person, is_any=bool(nameless or gone or shared_key))]
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
@@ -135,7 +138,9 @@ def retention(
         _in_words(
             rows,
             is_real=is_real,
-            is_asked=bool(all_identities or withdrawn or unconsented or match or days is not None),
+            is_asked=bool(
+                all_identities or withdrawn or unconsented or match or shared_key or days is not None
+            ),
         )
     )
     click.echo(
@@ -144,8 +149,54 @@ def retention(
     )
     if is_real:
         click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
-    if has_key and (nameless or gone):
-        click.echo(f"note: {LINKS_STILL}", err=True)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _delete(
+    session: "Session",
+    store: "Database",
+    study: "LoadedStudy",
+    match: "WorkerMatch | None",
+    parts: "Sequence[TaskCompletion]",
+    *,
+    detail: str,
+    shared_key: bool,
+) -> None:
+    """Delete rows of people, and the key of shared pseudonyms if that is asked, with a line of the audit."""
+    if match is not None:
+        _withdraw_first(session, match)
+    add_audit_entry(session, study.id, None, "delete", detail, now=tokens.utc_now())
+    if is_simulated(session, study.id):
+        record_simulated(session, study.id)
+    _overwrite(session, store)
+    delete_rows(session, parts)
+    if shared_key:
+        keep_pseudonym_key(session, study.id, None)
+
+
+def _who_still_knows(
+    session: "Session", study: "LoadedStudy", person: str | None, *, is_any: bool
+) -> "Iterator[str]":
+    """Yield what still tells of people whose ids go, and what no longer recognises them.
+
+    ``person`` is the id of the one person who is deleted; ``is_any`` is False where nobody's id goes.
+    """
+    has_key = pseudonym_key(session, study.id) is not None
+    if is_any and isinstance(study.config.get("pseudonyms"), list):
+        yield LINKS_STILL if has_key else LINKS_BY_FILE
+    blind = looking_up(session, study.name)
+    if blind and is_any and not has_key:
+        yield (
+            f"{join_names(blind)} keeps out who took part in {study.name}, and cannot recognise people whose id is deleted; write their "
+            f"digests first (prefcal study took-part {study.name} -o FILE) and name FILE in its keep_out"
+        )
+    listing = [] if person is None else lists_with(session, person)
+    if listing:
+        yield (
+            f"a list of {join_names(listing)} (ids, keep_out) has the digest of this id, by which whoever knows the id can tell; load the"
+            " study with a list without it"
+        )
 
 
 def _whose(
@@ -216,9 +267,7 @@ def _check_paid(owed: int, *, is_real: bool) -> None:
 
 def _in_words(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
     if not is_asked:
-        return (
-            "nothing was asked for: name --identities DAYS, --all-identities, --withdrawn or --platform-id ID"
-        )
+        return "nothing was asked for: name --identities DAYS, --all-identities, --withdrawn, --shared-key or --platform-id ID"
     listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
     return f"deleted: {listed}" if is_real else f"would delete: {listed}; add --delete to do it"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import FaultLog, escape_spreadsheet_cell, input_fault
+from metrics.errors import FaultLog, escape_spreadsheet_cell, input_fault, pluralise
 from metrics.files import write_atomically
 from metrics.readers.columns import read_csv_columns
 from study_app.cli.audit import note_command
@@ -21,6 +21,7 @@ from study_app.services.researcher.reconcile import (
     completed,
     identities,
     in_a_list,
+    list_detail,
     pseudonyms,
     without_identity,
 )
@@ -97,7 +98,7 @@ def reconcile(
         listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
         reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
         nameless = len(without_identity(session, chosen.id))
-        detail = f"{len(listed.submissions)} lines"
+        detail = list_detail(reconciled, len(listed.submissions))
         add_audit_entry(session, chosen.id, None, "read the platform's list", detail, now=tokens.utc_now())
         if output is not None:
             write_atomically(
@@ -210,7 +211,9 @@ def bonus(
             click.echo(lines, nl=False)
         else:
             write_atomically(output, lines, private=True)
-        note_command(store, name, "list bonuses", f"{len(amounts)} lines")
+        note_command(
+            store, name, "list bonuses", f"platform ids of {pluralise(len(amounts), 'person', 'people')}"
+        )
     finally:
         store.engine.dispose()
     click.echo(

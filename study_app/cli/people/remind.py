@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import escape_spreadsheet_cell, input_fault
+from metrics.errors import escape_spreadsheet_cell, input_fault, pluralise
 from metrics.files import write_atomically
 from study_app.cli.options import FiniteFloat, OutFile
 from study_app.cli.output import csv_text, database_option, database_session
@@ -60,11 +60,14 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
     with database_session(database, write=True) as session:
         chosen = chosen_study(session, study)
         rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=tokens.utc_now())
-        add_audit_entry(
-            session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=tokens.utc_now()
-        )
+        add_audit_entry(session, chosen.id, None, "list whom to remind", _detail(rows), now=tokens.utc_now())
         write_atomically(file, csv_text(REMINDER_COLUMNS, rows), private=True)
     click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
+
+
+def _detail(rows: list[tuple[str, str, str]]) -> str:
+    people = pluralise(len({name for name, _, _ in rows}), "person", "people")
+    return f"{pluralise(len(rows), 'reminder')}, with platform ids of {people}"
 
 
 def _reminder_rows(

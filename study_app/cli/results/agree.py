@@ -115,7 +115,8 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     """Measure how well measures agree with the preferences in TABLES.
 
     TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
-    stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
+    reading.csv where pages logged what was read and opened, and stream_scores.csv and stream_correlations.csv for a study of streams, and prints
+    the agreement. Which system people
     prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it. Judges that are no people (workers
     of kind model) are held against the people, beside one more person: judge.csv, judge_topics.csv, judge_people.csv, judge_axis.csv; with
     --assist JUDGE its verdicts on pairs that nobody judged narrow the intervals (assisted_agreement.csv).
@@ -133,6 +134,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     """  # noqa: D301 - click keeps lines as they are after a backspace
     from calibration.agree.agree_tables import agree
     from calibration.agree.folder import write_agreement
+    from calibration.checks.votes import VoteChecks
     from study_app.cli.results.agree_table import agreement_text
     from study_app.cli.score.options import check_draws
 
@@ -144,8 +146,10 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         "complete_only": choices.complete_only,
         "same_answers": choices.same_answers,
     }
+    checks = VoteChecks(tables=evidence.tables, complete_only=choices.complete_only)
     results = agree(
         evidence,
+        checks=checks,
         named_comparisons=_wanted(choices),
         measures=choices.measures,
         assist=choices.assist,
@@ -161,7 +165,11 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         **_commands(folder),
     }
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, choices))
-    notes = (*results.notes, *results.warnings, *_rank(evidence, tables, folder, record, counted))
+    notes = (
+        *results.notes,
+        *results.warnings,
+        *_rank(evidence, tables, folder, record, {**counted, "checks": checks}),
+    )
     if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
         click.echo("".join(_assisted(results)), nl=False)
@@ -251,9 +259,8 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSo
         lengths=read_scores(choices.lengths) if choices.lengths else None,
         place=str(Path(tables) / "preferences.csv"),
         scores_place=choices.scores or "scores",
-        drew_sides=[task for task in judged if study and study.drew_sides(task)],
         by=choices.by,
-        history=study.history if study else (),
+        study=study,
     )
     return evidence, {
         "tables": relative_path(tables, folder),

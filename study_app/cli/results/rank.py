@@ -244,11 +244,14 @@ def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
 
 def _answer(rows: "pd.DataFrame", too_few: str | None, level: str, *, ordinal: bool) -> str:
     """Return the preferred system, or why it is unknown."""
+    from calibration.rank.folder import NO_GRADED_WORTHS
     from metrics.errors import join_names
     from study_app.cli.results.agree_table import percent, percent_range
 
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}."
+    if ordinal and rows["worth"].isna().all():
+        return f"{NO_GRADED_WORTHS}."
     best, first = rows.iloc[0], rows.loc[rows["rank_low"] == 1, "system"].tolist()
     if ordinal:
         lead = f"{best['system']} has the highest worth by graded answers, {_worth(best)}"
@@ -276,11 +279,11 @@ def _worth_range(row: "pd.Series[Any]") -> str:
 
 def _cells(row: "pd.Series[Any]", *, ordinal: bool) -> list[str]:
     from calibration.rank.folder import ranks_in_words
-    from study_app.cli.results.agree_table import percent, percent_range
+    from study_app.cli.results.agree_table import NONE, percent, percent_range
 
     rate = percent(row["win_rate"], 0)
     own = (
-        [f"{row['worth']:+.2f}", _worth_range(row), rate]
+        [NONE if row["worth"] != row["worth"] else f"{row['worth']:+.2f}", _worth_range(row), rate]
         if ordinal
         else [rate, percent_range(row["win_low"], row["win_high"], 0)]
     )

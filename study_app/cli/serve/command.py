@@ -149,8 +149,12 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     is_flag=True,
     help="Use Flask's development server: for those who change prefcal, not for studies.",
 )
+@click.argument("study", metavar="[STUDY.yaml]", required=False, type=click.Path())
 @database_option
+@click.pass_context
 def serve(
+    context: click.Context,
+    study: str | None,
     host: str,
     port: int,
     processes: int | None,
@@ -162,7 +166,7 @@ def serve(
 ) -> None:
     """Serve every loaded study until stopped (Ctrl-C).
 
-    Load a study first: prefcal study load FILE. It prints two addresses of each study: one for workers, and one of
+    Load a study first with prefcal study load FILE, or name its file here. It prints two addresses of each study: one for workers, and one of
     its console. Each request is logged on stderr as one line of JSON, without answers or platform ids.
 
     Where PREFCAL_PROLIFIC_HOOK_SECRET holds the secret of a webhook of Prolific, /hooks/prolific takes what Prolific tells.
@@ -171,6 +175,7 @@ def serve(
     there.
     """
     from study_app.cli.serve.http_server import raise_file_limit
+    from study_app.cli.study.commands import load
     from study_app.config import HOOK_SECRET_VARIABLE, Config, database_url
     from study_app.store.database import shown_address
     from study_app.store.writer_lock import serving_lock
@@ -180,6 +185,8 @@ def serve(
         logging.WARNING
     )  # it says at every start that there is nothing to do
     raise_file_limit()
+    if study is not None:
+        context.invoke(load, file=study, database=database)
     url = database_url(database)
     process_count = processes or usual_processes()
     with serving_lock(url):
@@ -191,7 +198,8 @@ def serve(
                 hook_secret=os.environ.get(HOOK_SECRET_VARIABLE),
             )
         )
-        sys.stderr.write(f"database: {shown_address(url)}\n")
+        if study is None:  # loading it said so
+            sys.stderr.write(f"database: {shown_address(url)}\n")
         logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says them
         if debug:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from metrics.errors import input_fault, join_names, pluralise
+from study_app.cli.options import OutFile
 from study_app.cli.output import database_option, database_session, open_named_database, simulated_lines
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
     from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
     from study_app.services.researcher.differences import Change
+    from study_app.study.entries import StudyEntry
     from study_app.tasks.content import TaskContent
     from study_app.tasks.workload import Capacity, SecondsRange
 
@@ -66,6 +69,47 @@ def shared_key(file: str) -> None:
     click.echo(f"{file} has a new key; write into each study file: pseudonyms: shared {Path(file).name}")
 
 
+@click.command(name="took-part")
+@click.argument("study", metavar="STUDY")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutFile(path_type=str),
+    metavar="FILE",
+    required=True,
+    help="Write the digests into FILE.",
+)
+@database_option
+def took_part(study: str, file: str, database: str | None) -> None:
+    """Write a list of who took part in STUDY, for the keep_out of studies that are loaded elsewhere or later.
+
+    FILE has a digest of the platform id of everybody who agreed to take part, and no id. Whoever has FILE and an id can tell whether that
+    person took part: keep it as you keep the platform's list.
+    """
+    from metrics.files import write_atomically
+    from study_app.services.researcher.audit import add_audit_entry
+    from study_app.services.researcher.reconcile import consenters
+    from study_app.services.researcher.studies import chosen_study
+    from study_app.store.tokens import utc_now
+    from study_app.study.id_list import digest_lines
+
+    with database_session(database, write=True) as session:
+        chosen = chosen_study(session, study)
+        names, nameless = consenters(session, chosen.id)
+        if not names:
+            raise input_fault(
+                f"nobody who took part in {study} still has a platform id here", cure="look into a backup"
+            )
+        detail = f"digests of the platform ids of {pluralise(len(names), 'person', 'people')}"
+        add_audit_entry(session, chosen.id, None, "list who took part", detail, now=utc_now())
+        lines = digest_lines(chosen.name, chosen.config["platform"], names)
+        write_atomically(file, "\n".join(lines) + "\n", private=True)
+    click.echo(f"{study}: {pluralise(len(names), 'person', 'people')} who took part, in {file}")
+    if nameless:
+        click.echo(f"note: {nameless} more took part, whose platform ids were deleted", err=True)
+
+
 @click.command(name="load")
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option(
@@ -105,7 +149,8 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
             study = chosen_study(session, report.study).id
             add_audit_entry(session, study, None, "load", load_detail(report, content), now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
-    for line in verdict_lines(report.differences) or [f"  {change}" for change in report.changes]:
+    others = report.changes[len(report.differences) :]
+    for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
         click.echo(line)
     for line in print_unshown(content):
         click.echo(line)
@@ -208,9 +253,11 @@ def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
     entry = content.file.entry
     lines = [
         f"{entry.study}: no faults; platform {entry.platform}, device {entry.device}",
+        *_at_the_door(entry),
         "",
         "What a worker does",
         f"  consent: {_minutes(estimated.consent)}",
+        *([f"    the page adds: {estimated.added}"] if estimated.added else []),
     ]
     for number, task in enumerate(estimated.tasks, start=1):
         lines += [f"  {_head(number, task)}: {_minutes(task.seconds)}", f"    {what_is_done(task.content)}"]
@@ -235,6 +282,16 @@ def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
     return "\n".join([*lines, "", *textwrap.wrap(basis, LINE_LENGTH)]) + "\n"
 
 
+def _at_the_door(entry: "StudyEntry") -> list[str]:
+    """Return a line that says whom a study lets in and keeps out by lists; none without lists."""
+    parts = [f"lets in {pluralise(len(entry.ids), 'id')} only"] if isinstance(entry.ids, tuple) else []
+    listed = sum(len(digests - {"*"}) for digests in entry.kept_out.values())
+    parts += [f"keeps out {pluralise(listed, 'id')}"] if listed else []
+    earlier = [study for study, digests in entry.kept_out.items() if "*" in digests]
+    parts += [f"keeps out who took part in {join_names(earlier)}"] if earlier else []
+    return ["; ".join(parts)] if parts else []
+
+
 def as_json(content: "StudyContent", estimated: "StudyEstimate", left_out: Sequence[str]) -> str:
     """Return the same for machines."""
     from study_app.estimate.estimate import assumptions
@@ -244,8 +301,10 @@ def as_json(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
         "study": entry.study,
         "platform": entry.platform,
         "device": entry.device,
+        "at_the_door": _at_the_door(entry),
         "minutes": _pair(estimated.seconds),
         "consent_minutes": _pair(estimated.consent),
+        "consent_adds": estimated.added,
         "tasks": [_task_json(number, task) for number, task in enumerate(estimated.tasks, start=1)],
         "workers": estimated.workers,
         "cost": _cost_json(estimated.cost),

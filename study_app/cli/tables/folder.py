@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
 from study_app.cli.output import Output, database_option, open_named_database, wrapped
@@ -38,6 +38,11 @@ SQLite reports hundreds for one torn page.
     "--parquet", is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
 )
 @click.option(
+    "--texts",
+    is_flag=True,
+    help="Write the reasons of workers, in their own words: read them before you publish.",
+)
+@click.option(
     "--exact-times",
     is_flag=True,
     help="Leave all times as they are: with the platform's list they identify workers.",
@@ -54,6 +59,7 @@ def export(
     *,
     raw: bool,
     parquet: bool,
+    texts: bool,
     exact_times: bool,
     replace_real: bool,
 ) -> None:
@@ -98,6 +104,7 @@ def export(
                 now=now,
                 raw=raw,
                 parquet=parquet,
+                texts=texts,
                 exact_times=exact_times,
                 complete=complete,
             )
@@ -105,7 +112,9 @@ def export(
         with transaction(store, write=True) as session:
             add_results_view(session, chosen_study(session, name).id, now=now)
         times = "exact times" if exact_times else "moved times"
-        note_command(store, name, "export", f"{times}, with raw" if raw else times)
+        people = pluralise(summary.workers - summary.withdrawn, "person", "people")
+        parts = [times, *["with raw"] * raw, *["with reasons"] * texts, f"of {people} under pseudonyms"]
+        note_command(store, name, "export", ", ".join(parts))
     finally:
         store.engine.dispose()
     click.echo(f"exported {name} to {folder.absolute()}\n{_described(summary)}")
@@ -400,7 +409,7 @@ def read_with_verdicts(
     compact : collection of str
         Tables whose texts are to be categories, as for `calibration.tables.files.read_tables`.
     for_votes : bool
-        Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
+        Of the preferences only what votes rest on is needed, and what was read for them: the table takes a seventh of the memory.
     by : str, optional
         The criterion whose answers stand in place of the overall choices.
 
@@ -438,6 +447,7 @@ def read_with_verdicts(
         )
     found = dict(people)
     if for_votes and "preferences" in found:
+        ids = ["judgment"] * ("reads" in found)
         graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
-        found["preferences"] = found["preferences"][[*VOTED, *graded]]
+        found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts

@@ -198,6 +198,13 @@ class PreferenceFile:
     strength: str | None = column(
         "how much better the chosen side is, 1 to 3, of graded answers; 0 for neither."
     )
+    criteria: tuple[tuple[str, str], ...] = option(
+        "--criterion",
+        metavar="NAME=COLUMN",
+        callback=_conditions,
+        multiple=True,
+        help="Column with the answer about a criterion, said as in --choice: makes table criteria. Repeatable.",
+    )
     pair: str | None = column("an id of the system pair.")
     judgment: str | None = column("an id of the row.")
     shown_at: str | None = column("the time at which the pair was shown.")
@@ -252,19 +259,27 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
         **{name: getattr(said, name) for name in names},
         decision_seconds=said.seconds,
         task=said.task_column,
+        criteria=dict(said.criteria),
     )
     rules = ImportRules(
         answers=said.answers, pairs=said.pairs, task=task, language=said.language, **reading.rules
     )
     imported = read_foreign_preferences(file, named, rules)
     tables = {"preferences": imported.preferences}
+    if imported.criteria is not None:
+        tables["criteria"] = imported.criteria
     if visit_gap is not None and imported.spans is not None:
         from calibration.interchange.visits import visits_of_work
 
         tables |= visits_of_work(imported.spans, visit_gap, stream=task)
     _write_preferences(folder, imported, tables, task, visit_gap)
     tell(file, [*imported.notes, *unknown_workers(imported.preferences)], imported.warnings)
-    made = [pluralise(len(table), name.removesuffix("s")) for name, table in tables.items()]
+    made = [
+        f"{len(table):,} answers about criteria"
+        if name == "criteria"
+        else pluralise(len(table), name.removesuffix("s"))
+        for name, table in tables.items()
+    ]
     unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
 
@@ -298,7 +313,16 @@ def _write_preferences(
 ) -> None:
     from calibration.tables.files import write_tables
     from calibration.tables.study_json import StudyRecord, write_study
+    from metrics.errors import input_fault
 
+    of_others = [path for path in folder.glob("criteria.*") if path.suffix in {".csv", ".parquet"}]
+    if of_others and "criteria" not in tables:
+        problem = "these answers about criteria are of the preferences that would be replaced"
+        raise input_fault(
+            problem,
+            path=of_others[0],
+            cure="delete the file, give --criterion, or name another folder with -o",
+        )
     spans = imported.spans if imported.spans is not None and len(imported.spans) else None
     study = StudyRecord(
         study=task,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from metrics.errors import printable
 from study_app.cli.options import OutFolder
 from study_app.cli.output import wrapped
 
@@ -61,12 +62,12 @@ def join(
         keep_first=keep_first,
         parquet=parquet,
     )
-    for warning in joined.warnings:
-        click.echo(f"warning: {warning}", err=True)
     rows = ", ".join(f"{name} {count:,}" for name, count in joined.rows.items())
+    for warning in joined.warnings:
+        click.echo(f"warning: {printable(warning)}", err=True)
     click.echo(f"joined {len(folders)} folders into {output.absolute()}")
     for line in (f"rows: {rows}", joined.record.how_joined, joined.record.people_twice):
         if line:
-            click.echo(wrapped(line, indent="  "))
+            click.echo(wrapped(printable(line), indent="  "))
     for note in joined.notes:
-        click.echo(wrapped(f"note: {note}", indent="  "), err=True)
+        click.echo(wrapped(printable(f"note: {note}"), indent="  "), err=True)

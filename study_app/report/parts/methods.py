@@ -13,6 +13,7 @@ from metrics.errors import join_names
 from study_app.report.folder import MODEL, TABLES, ReportInputs
 from study_app.report.page import DASH, Section, pluralise, quantity, to_table
 from study_app.report.parts.agreement import detectable
+from study_app.report.parts.assisted import METHOD
 from study_app.report.parts.judges import NO_ESTIMATE, how_judged
 from study_app.report.results import PLACES, TaskResult
 from study_app.tasks.kinds import KINDS
@@ -61,7 +62,6 @@ GRADED = (
     "Worths are by a cumulative-link model of the signed strength of each answer (McCullagh 1980), with cut points alike on both sides"
     " (Agresti 1992) and an effect of the side; their intervals are over topics and people at once, and ranks are by worths."
 )
-GRADES = {"graded5": "five", "graded7": "seven"}
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
@@ -81,12 +81,14 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
             what = f"the comparison of {row['measure']} with {row['against']}"
             paragraphs.append(f"Task {result.task}: {what} was {how}.")
     paragraphs += how_judged(material.judges)
+    if len(material.judges.assisted) or (material.ranking is not None and len(material.ranking.assisted)):
+        paragraphs.append(METHOD)
     missing = {result.task: result.row(result.main)["no_ceiling"] for result in results}
     if not all(missing.values()):
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
     study = material.study
-    remarks = [study.how_joined, study.people_twice, *study.history] if study else []
+    remarks = [study.people_twice, *study.history] if study else []
     paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, remarks)])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
@@ -143,19 +145,19 @@ def _tasks(material: ReportInputs) -> Iterator[str]:
             amount=_amount,
         )
         sentences = [KINDS[task.kind].methods(finished)]
-        asked = _asked(material, name)
-        criteria, repeats = numbers.get("criteria"), numbers.get("validation_pairs")
-        shown = [each for each in criteria if isinstance(each, str)] if isinstance(criteria, list) else []
-        if shown := [each for each in shown if each not in asked]:
+        asked, criteria = _asked(material, name), numbers.get("criteria")
+        listed = criteria if isinstance(criteria, list) else []
+        if shown := [each for each in listed if isinstance(each, str) and each not in asked]:
             sentences.append(f"Above the two stood: {' '.join(shown)}")
-        if grades := GRADES.get(str(numbers.get("choices"))):
-            sentences.append(
-                f"Answers had {grades} grades, from much better on one side to much better on the other."
-            )
         if asked:
-            sentences.append(
-                f"Beside the overall choice people answered about {join_names(asked)}, on the same scale."
-            )
+            texts = {
+                each["name"]: f" ({each['text']})"
+                for each in listed
+                if isinstance(each, dict) and "text" in each
+            }
+            named = [f"{criterion}{texts.get(criterion, '')}" for criterion in asked]
+            sentences.append(f"On the same page and scale people answered about {join_names(named, most=9)}.")
+        repeats = numbers.get("validation_pairs")
         if isinstance(repeats, int) and repeats >= 1:
             sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
             sentences.append(

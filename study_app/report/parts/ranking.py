@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from calibration.rank.folder import GRADED, Ranking, best_in_words, ranks_in_words
+from calibration.rank.folder import GRADED, NO_GRADED_WORTHS, Ranking, best_in_words, ranks_in_words
 from metrics.errors import join_names
 from study_app.report.drawing.figures import CurveMark, rows_with_intervals
 from study_app.report.page import (
@@ -134,6 +134,8 @@ def preferred(ranking: Ranking, task: str, rows: pd.DataFrame) -> str:
     too_few = ranking.too_few.get(task)
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}"
+    if ranking.ordinal and rows["worth"].isna().all():
+        return NO_GRADED_WORTHS
     first = rows[rows["rank_low"] == 1]
     best = rows.iloc[0]
     if len(first) == 1 and ranking.ordinal:

@@ -1,5 +1,6 @@
 """Audit of a study: a chain of lines that say when, whose key, and what."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +17,10 @@ STRANGER = "nobody known"
 RESERVED = frozenset({INSTALLATION, COMMAND_LINE, STRANGER})
 """Names that the audit gives; no key may have one of them."""
 
+LOOK_UP = "look up by platform id"
+NOBODY = "nobody has this id"
+REPLAY = "replay a page with systems"
+"""A replay that is a view of results."""
 WRONG_KEY = "wrong key"
 MAX_WRONG_KEYS = 20
 WRONG_KEYS_WITHIN = timedelta(hours=1)
@@ -83,10 +88,23 @@ def add_wrong_key(session: Session, study_id: int, *, now: datetime) -> None:
         add_audit_entry(session, study_id, stranger, WRONG_KEY, detail, now=now)
 
 
+_PEOPLE = re.compile(r"\b(\d[\d,]*) (?:person|people)\b")
+OF_ONE = frozenset({"withdraw", LOOK_UP, REPLAY})
+"""Acts that concern one person, with whose pseudonym their detail begins."""
+
+
+def people_in(entry: AuditEntry) -> int | None:
+    """Return the number of people whom an act concerns, as its line says it; None where it concerns nobody in particular."""
+    if entry.what in OF_ONE:
+        return int(entry.detail != NOBODY)
+    numbers = [int(number.replace(",", "")) for number in _PEOPLE.findall(entry.detail)]
+    return sum(numbers) if numbers else None
+
+
 def audit_entries(
-    session: Session, study_id: int, *, limit: int, before: int | None = None
+    session: Session, study_id: int, *, limit: int | None, before: int | None = None
 ) -> Sequence[AuditEntry]:
-    """Return lines of the audit, the newest first, or those before a line."""
+    """Return lines of the audit, the newest first, or those before a line; at most ``limit``, None for all."""
     entries = select(AuditEntry).where(AuditEntry.study_id == study_id)
     if before is not None:
         entries = entries.where(AuditEntry.number < before)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sqlalchemy import BigInteger, Select, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, Select, and_, case, func, or_, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
 from study_app.protocol.domain import (
@@ -16,7 +16,7 @@ from study_app.protocol.domain import (
     is_hurried,
     is_straight,
 )
-from study_app.store.models import Assignment, Judgment, Showing, Slot
+from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot
 from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import sharers
 from study_app.study.entries import JudgingTask, TaskWithSearch
@@ -39,9 +39,9 @@ class CareChecks:
     excluded : tuple of str
         Why the exclusion rule leaves the worker out; () if not.
     judged : frozenset of str
-        The checks for which there is enough: search, consistency, and the flags.
+        The checks for which there is enough: search, consistency, gold, and the flags.
     choices : tuple of int
-        How often each of `CHOICES` was the answer, repeats not counted.
+        How often each of `CHOICES` was the answer, repeats and gold pairs not counted.
     """
 
     flags: tuple[str, ...] = ()
@@ -53,14 +53,17 @@ class CareChecks:
 def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[int, CareChecks]:
     """Return the quality checks of each worker for or against whom there is any sign."""
     repeats, searches = repeat_answers(session, study, workers), _searches(session, study, workers)
+    gold = gold_answers(session, study, workers)
     answers, shared = _answers(session, workers), sharers(session, study.id, platform_of(study.entry))
     checks = {}
-    for worker in answers.keys() | repeats.keys() | searches.keys() | shared:
+    for worker in answers.keys() | repeats.keys() | gold.keys() | searches.keys() | shared:
         choices, flags = answers.get(worker, _NO_ANSWERS)
         own_repeats, own_searches = repeats.get(worker, ()), searches.get(worker, ())
+        own_gold = gold.get(worker, ())
         judged = {
             "search": bool(own_searches),
             "consistency": len(own_repeats) >= MIN_VALIDATIONS,
+            "gold": len(own_gold) >= MIN_VALIDATIONS,
             **{flag: is_up is not None for flag, is_up in flags.items()},
         }
         checks[worker] = CareChecks(
@@ -68,7 +71,7 @@ def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[
                 *(flag for flag, is_up in flags.items() if is_up),
                 *((SHARED,) if worker in shared else ()),
             ),
-            excluded=exclusion_reasons(searches=own_searches, validations=own_repeats),
+            excluded=exclusion_reasons(searches=own_searches, validations=own_repeats, golds=own_gold),
             judged=frozenset(check for check, is_enough in judged.items() if is_enough),
             choices=choices,
         )
@@ -83,19 +86,20 @@ def is_newest(judgment: type[Judgment]) -> Any:
 
 
 _Answers: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]
-"""Counts of `CHOICES` without repeats, and flags; None where unknown."""
+"""Counts of `CHOICES` without repeats and gold pairs, and flags; None where unknown."""
 _NO_ANSWERS: _Answers = ((0, 0, 0, 0), {})
 
 
 def _answers(session: Session, workers: Workers) -> dict[int, _Answers]:
     first_met = and_(Showing.repeats_id.is_(None), Judgment.revision == 1)
     quick = and_(first_met, Judgment.decision_ms < 1000 * MIN_DECISION_SECONDS)
-    is_repeat = Showing.repeats_id.is_not(None)
+    is_gold = Showing.pair_id.in_(select(Pair.id).where(Pair.gold.is_not(None)))
+    is_check = or_(Showing.repeats_id.is_not(None), is_gold)
     conditions = (
         first_met,
         quick,
-        *(and_(Judgment.choice == choice, ~is_repeat) for choice in CHOICES),
-        *(and_(Judgment.choice == choice, is_repeat) for choice in CHOICES),
+        *(and_(Judgment.choice == choice, ~is_check) for choice in CHOICES),
+        *(and_(Judgment.choice == choice, is_check) for choice in CHOICES),
     )
     counted = (
         select(Assignment.worker_id, *(func.count().filter(condition) for condition in conditions))
@@ -140,6 +144,32 @@ def repeat_answers(
         if isinstance(entry, JudgingTask):
             repeats[worker] += [(index < consistent, entry.min_consistency) for index in range(number)]
     return repeats
+
+
+def gold_answers(
+    session: Session, study: CachedStudy, workers: Workers
+) -> dict[int, list[tuple[bool, float]]]:
+    """Return (is right, share that its task wants) of each worker's gold pairs."""
+    if not any(task.gold for task in study.tasks):
+        return {}
+    better = case((Pair.gold == "a", Pair.system_a_id), (Pair.gold == "b", Pair.system_b_id), else_=0)
+    is_right = _preferred(Judgment, Showing) == better
+    compared = (
+        select(Assignment.worker_id, Assignment.task_id, func.count(), func.count().filter(is_right))
+        .select_from(Assignment)
+        .join(Assignment.slots)
+        .join(Slot.showings)
+        .join(Showing.judgments)
+        .join(Showing.pair)
+        .where(Assignment.worker_id.in_(workers), Pair.gold.is_not(None), is_newest(Judgment))
+        .group_by(Assignment.worker_id, Assignment.task_id)
+    )
+    gold: defaultdict[int, list[tuple[bool, float]]] = defaultdict(list)
+    for worker, task, number, right in session.execute(compared):
+        entry = study.task(task).entry
+        if isinstance(entry, JudgingTask):
+            gold[worker] += [(index < right, entry.min_gold) for index in range(number)]
+    return gold
 
 
 def _preferred(judgment: type[Judgment], showing: type[Showing]) -> Any:

@@ -28,6 +28,7 @@ from study_app.store.task_models import StoredStream
 from study_app.study.entries import read_study_entry
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.reading.couples import EQUAL
 from study_app.tasks.task_kind import TaskKind
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ Verdict: TypeAlias = Literal["allowed", "extends", "text", "refused"]
 FREE_OF_STUDY = {
     *("title", "consent", "completion_code", "codes", "visit_code", "return_url", "early_return_url"),
     *("return_at_once", "extra_parameters", "submit_hosts", "lease_minutes", "device", "folder", "ids"),
+    "keep_out",
     "signing_keys",
     *("reward", "currency", "platform_fee", "demographics"),
 }
-FREE_OF_TASK = {"min_consistency", "compare", "primary"}
+FREE_OF_TASK = {"min_consistency", "min_gold", "compare", "primary"}
 """Keys of a task that may change at any time.
 
 A change touches no answer, or its rule is applied at analysis.
@@ -56,7 +58,7 @@ A change touches no answer, or its rule is applied at analysis.
 OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
 """Keys that identify workers; fixed once there is one."""
 
-_OF_FILES = ("ids", "signing_keys", "pseudonyms")
+_OF_FILES = ("ids", "keep_out", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
 MOST_LINES = 6
 """Most differing lines of one text that are shown."""
@@ -191,6 +193,8 @@ def _verdict_of_task(kind: TaskKind, key: str, old: Any, new: Any) -> Verdict:
         return "extends" if is_raised else "refused"
     if key == "pairs":
         return _verdict_of_pairs(old, new)
+    if key == "gold_pairs":
+        return "refused" if new is None else "allowed"  # what the file names is compared by itself
     return "allowed" if key in FREE_OF_TASK | kind.free_keys else "refused"
 
 
@@ -461,16 +465,22 @@ class _Comparison:
 
     def _pair_changes(self) -> Iterator[Change]:
         rows = (
-            select(Topic.name, Pair.system_a_id, Pair.system_b_id)
+            select(Topic.name, Pair.system_a_id, Pair.system_b_id, Pair.gold)
             .join(Topic)
             .where(Topic.task_id == self._task.id)
         )
         names = {system.id: system.name for system in self._task.systems}
-        before = {(topic, frozenset((names[a], names[b]))) for topic, a, b in self._session.execute(rows)}
+        answers = {
+            (topic, frozenset((names[a], names[b]))): {None: None, "a": names[a], "b": names[b]}.get(
+                gold, EQUAL
+            )
+            for topic, a, b, gold in self._session.execute(rows)
+        }
+        before = set(answers)
         after = (
             {
                 (topic, frozenset(couple))
-                for topic, couples in self._given.system_pairs.items()
+                for topic, couples in self._given.shown_pairs.items()
                 for couple in couples
                 if topic in self._topics
             }
@@ -483,6 +493,15 @@ class _Comparison:
                 gone.setdefault(topic, []).append(" and ".join(sorted(couple)))
         for topic, couples in gone.items():
             yield self._change(f"topic {topic}: the pair of {join_names(couples)} vanishes", "refused")
+        known = {
+            (topic, frozenset(pair.systems)): pair.better or EQUAL
+            for topic, golds in self._given.gold.items()
+            for pair in golds
+        }
+        for topic, couple in sorted(before & after, key=lambda pair: (pair[0], sorted(pair[1]))):
+            if answers[topic, couple] != known.get((topic, couple)):
+                what = f"topic {topic}: the known answer of {join_names(sorted(couple))} differs"
+                yield self._change(what, "refused")
         if after - before:
             topics = {topic for topic, _ in after - before}
             yield self._change(

@@ -11,14 +11,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault, join_names
-from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.audit import LOOK_UP, NOBODY, add_audit_entry
 from study_app.services.researcher.studies import chosen_study
 from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
 from study_app.store.pseudonym_keys import pseudonym_key
+from study_app.study.id_list import LOOKED_UP, digest_of
 from study_app.study.shared_pseudonyms import shared_pseudonym
-
-LOOK_UP = "look up by platform id"
-NOBODY = "nobody has this id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,3 +138,22 @@ def match_of(session: Session, study: LoadedStudy, name: str) -> WorkerMatch | N
         withdrawal_code=worker.withdrawal_code,
         id_deleted=id_deleted,
     )
+
+
+def lists_with(session: Session, name: str) -> list[str]:
+    """Return the loaded studies whose lists have the digest of an id."""
+    listed = []
+    for study in session.scalars(select(LoadedStudy).order_by(LoadedStudy.id)):
+        lets_in = study.config.get("ids") or []
+        keeps_out = study.config.get("keep_out") or []
+        own = digest_of(study.name, name.strip())
+        others = {each.partition(" ")[0] for each in keeps_out}
+        if own in lets_in or any(f"{each} {digest_of(each, name.strip())}" in keeps_out for each in others):
+            listed.append(study.name)
+    return listed
+
+
+def looking_up(session: Session, study: str) -> list[str]:
+    """Return the loaded studies that keep out the people of a study by looking them up."""
+    configs = session.execute(select(LoadedStudy.name, LoadedStudy.config).order_by(LoadedStudy.id))
+    return [name for name, config in configs if f"{study} {LOOKED_UP}" in (config.get("keep_out") or [])]

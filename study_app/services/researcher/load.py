@@ -9,8 +9,9 @@ from typing import Any
 from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import StudyContent
+from study_app.estimate.estimate import shown_consent
 from study_app.protocol.sides import Side
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.services.researcher.differences import (
@@ -41,8 +42,14 @@ from study_app.store.models import (
 from study_app.store.pseudonym_keys import keep_pseudonym_key
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import ConsentText, Introduction, PastText, StoredStream, StudyLoad
+from study_app.study.file import StudyFile
+from study_app.study.id_list import LOOKED_UP
 from study_app.tasks.content import SourceFile, TaskContent, TopicContent
 from study_app.tasks.kinds import kind_of
+from study_app.tasks.reading.couples import EQUAL
+
+SIDES = ("a", "b")
+"""Known answers of gold pairs for a side, as `models.Pair` has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,18 +121,19 @@ def load_study(
         With a line for each change that would corrupt answers, and each accepted text that does not differ; nothing is stored then.
     """
     entry = content.file.entry
+    _check_earlier(session, content.file)
     study = session.scalars(
         select(LoadedStudy).where(LoadedStudy.name == entry.study).with_for_update()
     ).one_or_none()
     if study is None:
         if accept_texts:
             raise LoadRefusedError([_nothing_to_accept(content)], ())
-        study = LoadedStudy(name=entry.study)
-        _fill(study, content, now=now)
+        study, consent = LoadedStudy(name=entry.study), shown_consent(content)
+        _fill(study, content, consent, now=now)
         session.add(study)
         session.flush()
         keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-        _keep_consent_text(session, study, entry.whole_consent, now=now)
+        _keep_consent_text(session, study, consent, now=now)
         _add_tasks(session, study, content)
         if keeps_media:
             _keep_media(session, content)
@@ -134,12 +142,14 @@ def load_study(
     if plan.faults:
         raise LoadRefusedError(plan.faults, plan.changes)
     if not plan.changes and study.sha256 == content.file.sha256:
+        keep_pseudonym_key(session, study.id, content.file.pseudonym_key)  # it may have been deleted
         return LoadReport(study=entry.study, outcome="unchanged")
     if plan.has_answers and any(change.verdict == "extends" for change in plan.changes):
         release_finished(session, study, now=now)
-    _fill(study, content, now=now)
+    consent, before = shown_consent(content), study.consent_sha256
+    _fill(study, content, consent, now=now)
     keep_pseudonym_key(session, study.id, content.file.pseudonym_key)
-    _keep_consent_text(session, study, entry.whole_consent, now=now)
+    _keep_consent_text(session, study, consent, now=now)
     if plan.has_answers:
         _update_tasks(session, study, content, now=now)
     else:
@@ -147,6 +157,8 @@ def load_study(
         _add_tasks(session, study, content)
     _keep_media(session, content)
     lines = tuple(map(str, plan.changes))
+    if study.consent_sha256 != before and consent != entry.consent:
+        lines += ("consent page: … " + consent.rpartition("\n\n")[2],)
     if plan.has_answers:
         changes = [[change.verdict, str(change)] for change in plan.changes]
         session.add(
@@ -229,13 +241,33 @@ def release_finished(session: Session, study: LoadedStudy, *, now: datetime) -> 
         session.execute(update(Worker).where(Worker.id == worker).values(at_end_at=now))
 
 
-def _fill(study: LoadedStudy, content: StudyContent, *, now: datetime) -> None:
+def _check_earlier(session: Session, file: StudyFile) -> None:
+    """Refuse to keep out the people of a study that is not here, or on another platform: nobody would be kept out."""
+    useless = "take it out: it could keep nobody out"
+    for name in [study for study, digests in file.entry.kept_out.items() if LOOKED_UP in digests]:
+        config = session.scalar(select(LoadedStudy.config).where(LoadedStudy.name == name))
+        problem, cure = "", useless
+        if name == file.entry.study:
+            problem = "keep_out names this study itself"
+            cure = "take it out: who has begun this study comes back as the same person anyway"
+        elif config is None:
+            problem = f"keep_out: no study {name!r} is loaded here"
+            cure = (
+                "load that study first, or name a file that prefcal study took-part wrote where it is loaded"
+            )
+        elif config["platform"] != file.entry.platform:
+            problem = f"keep_out: study {name} is on platform {config['platform']}, whose ids are not those of {file.entry.platform}"
+        if problem:
+            raise input_fault(problem, path=file.path, line=file.line("keep_out"), cure=cure)
+
+
+def _fill(study: LoadedStudy, content: StudyContent, consent: str, *, now: datetime) -> None:
     file = content.file
     study.sha256 = file.sha256
     study.source = file.source
     study.folder, study.file_name = str(file.path.absolute().parent), file.path.name
     study.config = file.entry.model_dump(mode="json")
-    study.consent_sha256 = hashlib.sha256(file.entry.whole_consent.encode()).hexdigest()
+    study.consent_sha256 = hashlib.sha256(consent.encode()).hexdigest()
     study.loaded_at = now
     study.version = (study.version or 0) + 1
 
@@ -481,7 +513,7 @@ def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] 
     if side is None:
         return content.detail
     detail = content.detail or {}
-    judged = {system for couple in task_content.system_pairs[content.id] for system in couple}
+    judged = {system for couple in task_content.shown_pairs[content.id] for system in couple}
     shows = {name for system in judged for name in side.shows(task_content.sides[content.id, system], detail)}
     return {**detail, "shows": sorted(shows)}
 
@@ -519,13 +551,18 @@ def _pairs_of(
     """Return the rows of the pairs of a topic, none where no pairs are judged."""
     if kind_of(task_content.entry).page != "pair":
         return []
+    gold = {
+        pair.systems: EQUAL if pair.better is None else SIDES[pair.systems.index(pair.better)]
+        for pair in task_content.gold.get(content.id, ())
+    }
     return [
         Pair(
             topic_id=topic,
             system_a_id=systems[a],
             system_b_id=systems[b],
             name=f"{content.id}:{a}~{b}",
+            gold=gold.get((a, b)),
             added_at=now,
         )
-        for a, b in task_content.system_pairs[content.id]
+        for a, b in task_content.shown_pairs[content.id]
     ]

@@ -41,6 +41,10 @@ CHECKS = {
         "validation pairs",
         f"of at least {MIN_VALIDATIONS} repeated pairs a smaller share than min_consistency was answered alike",
     ),
+    "gold": (
+        "gold pairs",
+        f"of at least {MIN_VALIDATIONS} pairs with a known answer a smaller share than min_gold was answered right",
+    ),
     "dwell": (
         "minimum dwell",
         f"of at least {MIN_TIMED} pairs {percent(HURRIED_SHARE)} or more were answered in less than {MIN_DECISION_SECONDS:g} s",
@@ -96,7 +100,11 @@ def possible_checks(study: CachedStudy) -> list[str]:
     has_repeats = any(
         isinstance(task.entry, JudgingTask) and task.entry.validation_pairs for task in study.tasks
     )
-    impossible = {"search": not any(task.has_search for task in study.tasks), "consistency": not has_repeats}
+    impossible = {
+        "search": not any(task.has_search for task in study.tasks),
+        "consistency": not has_repeats,
+        "gold": not any(task.gold for task in study.tasks),
+    }
     return [check for check in CHECKS if not impossible.get(check)]
 
 
@@ -378,7 +386,7 @@ def _judgments_per_pair(session: Session, task: CachedTask) -> Sequence[int]:
         .select_from(Pair)
         .join(Topic, Topic.id == Pair.topic_id)
         .outerjoin(judged, judged.c.pair_id == Pair.id)
-        .where(Topic.task_id == task.id)
+        .where(Topic.task_id == task.id, Pair.gold.is_(None))
     )
     return session.scalars(counted).all()
 

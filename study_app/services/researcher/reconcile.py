@@ -12,8 +12,10 @@ from typing import Literal, TypeAlias, cast
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from metrics.errors import pluralise
 from study_app.services.researcher.completion import complete_workers, rows_by_owner, unpressed_workers
 from study_app.services.worker.ends import visited_between
+from study_app.services.worker.entry import is_kept_out
 from study_app.store.models import Assignment, LoadedStudy, PlatformEntry, PlatformIdentity, Slot, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.store.submissions import sharers
@@ -32,6 +34,7 @@ SubmissionState: TypeAlias = Literal[
     "ended_early",
     "no_data",
     "wrong_code",
+    "kept_out",
     "unknown",
     "open",
     "marked_paid",
@@ -48,12 +51,17 @@ SUBMISSION_STATES: dict[SubmissionState, str] = {
     "ended_early": "ended early and handed in the code for that: pay what was agreed",
     "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
     "no_data": "handed in without complete data: ask them what went wrong",
+    "kept_out": "was not let in (keep_out): pay what was agreed if the code of screened_out was handed in",
     "unknown": "nobody in this study has this id: they never came, or their id was deleted",
     "open": "nothing handed in, and nothing to pay: no complete data, or another submission of the same person pays for them",
     "marked_paid": "marked as paid in the console, whatever the list says",
     "paid": "paid, for complete data or for what was agreed",
 }
 """Meaning of each state and what to do, those first that need something done."""
+
+
+_NOT_IN_IT = frozenset({"not_listed", "shared_submission"})
+"""Findings of people who stand in no line of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +133,9 @@ def reconcile(
             submission=submission.submission,
             status=submission.status,
             ended="" if worker is None else _ended(worker),
-            finding="unknown" if record is None else cast("SubmissionState", record.finding),
+            finding=_stranger(session, loaded_study, submission)
+            if record is None
+            else cast("SubmissionState", record.finding),
             pseudonym="" if worker is None else worker.row.pseudonym,
         )
         for submission, worker, record in rows
@@ -140,6 +150,18 @@ def reconcile(
     session.flush()
     order = list(SUBMISSION_STATES)
     return sorted(reconciled, key=lambda row: order.index(row.finding))
+
+
+def list_detail(reconciled: Sequence[ReconciledSubmission], lines: int) -> str:
+    """Say for the audit how long a list was, and how many people of the study stand in it."""
+    known = {row.pseudonym for row in reconciled if row.pseudonym and row.finding not in _NOT_IN_IT}
+    strangers = sum(not row.pseudonym for row in reconciled)
+    words = f"{pluralise(lines, 'line')}, of {pluralise(len(known), 'person', 'people')} of this study"
+    return words + (f" and {strangers} with ids unknown here" if strangers else "")
+
+
+def _stranger(session: Session, study: CachedStudy, submission: Submission) -> SubmissionState:
+    return "kept_out" if is_kept_out(session, study, submission.worker) else "unknown"
 
 
 def never_listed(
@@ -345,6 +367,19 @@ def pseudonyms(session: Session, study: int) -> set[str]:
 def without_identity(session: Session, study: int) -> set[str]:
     """Return the pseudonyms of the workers whose id at the platform was deleted."""
     return pseudonyms(session, study) - identities(session, study).keys()
+
+
+def consenters(session: Session, study: int) -> tuple[list[str], int]:
+    """Return the platform ids of those who agreed to take part, and the number of those whose id was deleted."""
+    agreed = (
+        select(PlatformIdentity.platform_worker)
+        .select_from(Worker)
+        .outerjoin(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
+        .where(Worker.study_id == study, Worker.consented_at.is_not(None))
+    )
+    names = session.scalars(agreed).all()
+    known = [name for name in names if name is not None]
+    return known, len(names) - len(known)
 
 
 def in_a_list(session: Session, study: int) -> set[str]:

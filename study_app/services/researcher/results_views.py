@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.store.console_models import ResultsView
-from study_app.store.models import Assignment, Judgment, Showing, Slot, Task, Worker
+from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Task, Worker
 
 
 def add_results_view(session: Session, study_id: int, *, now: datetime) -> ResultsView:
@@ -24,11 +24,12 @@ def results_views(session: Session, study_id: int) -> list[ResultsView]:
 
 
 def count_judgments(session: Session, study_id: int) -> int:
-    """Count the judged pairs, without repeats and workers who have withdrawn."""
+    """Count the judged pairs, without repeats, gold pairs and workers who have withdrawn."""
     judged = (
         select(func.count())
         .select_from(Judgment)
         .join(Judgment.showing)
+        .join(Showing.pair)
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
@@ -37,6 +38,7 @@ def count_judgments(session: Session, study_id: int) -> int:
             Task.study_id == study_id,
             Judgment.revision == 1,
             Showing.repeats_id.is_(None),
+            Pair.gold.is_(None),
             Worker.withdrawn_at.is_(None),
         )
     )

@@ -35,7 +35,12 @@ _VOTES = (
     .join(Slot, Slot.id == Showing.slot_id)
     .join(Assignment, Assignment.id == Slot.assignment_id)
     .join(Worker, Worker.id == Assignment.worker_id)
-    .where(Topic.task_id == bindparam("task"), Showing.repeats_id.is_(None), Worker.withdrawn_at.is_(None))
+    .where(
+        Topic.task_id == bindparam("task"),
+        Showing.repeats_id.is_(None),
+        Pair.gold.is_(None),
+        Worker.withdrawn_at.is_(None),
+    )
     .group_by(Showing.pair_id, Showing.left_system_id)
 )
 

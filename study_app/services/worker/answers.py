@@ -19,6 +19,7 @@ from study_app.store.models import Ballot, Judgment, Showing
 from study_app.store.study_cache import CachedTask, SlotRow, StudyCache, WorkerRow, update_rows
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import NewToken, PageToken
+from study_app.study.pair_answers import PairAnswer
 from study_app.study.question_answers import ReplyValue
 from study_app.tasks.kinds import TRIES, CheckItem
 
@@ -34,6 +35,9 @@ _SHOWN_PAIR = (
         Showing.reveals_silence,
         Judgment.revision,
         Judgment.choice,
+        Judgment.strength,
+        Judgment.criteria,
+        Judgment.reason,
     )
     .outerjoin(Showing.judgments)
     .where(Showing.slot_id == bindparam("slot"), Showing.position == bindparam("pair"))
@@ -57,6 +61,18 @@ class ShownPair:
     reveals_silence: bool | None
     revision: int | None
     choice: str | None
+    strength: int | None
+    criteria: dict[str, list[str | int | None]] | None
+    reason: str | None
+
+    @property
+    def answer(self) -> PairAnswer | None:
+        """The current answer, None before there is one."""
+        if self.choice is None:
+            return None
+        return PairAnswer(
+            choice=self.choice, strength=self.strength, criteria=self.criteria, reason=self.reason
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +82,7 @@ class Answer:
     Without a script both are None.
     """
 
-    choice: str
+    pair: PairAnswer
     decision_ms: int | None
     layout: str | None
 
@@ -121,18 +137,21 @@ def judge(
 ) -> None:
     """Store the answer to a pair.
 
-    The same choice again changes nothing, another one is a new revision. The slot is done with the last
+    The same answer again changes nothing, another one is a new revision: another choice, criterion or reason. The slot is done with the last
     answer it needs.
     """
     slot = progress.slot(step)
     shown = shown_pair(session, progress, step)
-    if shown.choice == answer.choice:
+    if shown.answer == answer.pair:
         return
     decision_ms, timing = decision_time(answer.decision_ms, page.served_at, now=now)
     judgment = {
         "showing_id": shown.id,
         "revision": (shown.revision or 0) + 1,
-        "choice": answer.choice,
+        "choice": answer.pair.choice,
+        "strength": answer.pair.strength,
+        "criteria": answer.pair.criteria,
+        "reason": answer.pair.reason,
         "page_key": page.key,
         "shown_at": page.served_at,
         "decided_at": now,
@@ -162,12 +181,14 @@ def shown_pair(
     shown = ShownPair(*session.connection().execute(_SHOWN_PAIR, ids).one())
     if until is None:
         return shown
-    answers = select(Judgment.revision, Judgment.choice).where(
-        Judgment.showing_id == shown.id, Judgment.decided_at < until
-    )
+    answers = select(
+        Judgment.revision, Judgment.choice, Judgment.strength, Judgment.criteria, Judgment.reason
+    ).where(Judgment.showing_id == shown.id, Judgment.decided_at < until)
     answer = session.execute(answers.order_by(Judgment.revision.desc()).limit(1)).one_or_none()
-    revision, choice = (None, None) if answer is None else answer
-    return replace(shown, revision=revision, choice=choice)
+    revision, choice, strength, criteria, reason = (None,) * 5 if answer is None else answer
+    return replace(
+        shown, revision=revision, choice=choice, strength=strength, criteria=criteria, reason=reason
+    )
 
 
 def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from study_app.store.pseudonym_keys import pseudonym_key
 from study_app.store.study_cache import CachedStudy, StudyCache, insert_row, update_rows
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken, time_shift
+from study_app.study.id_list import LOOKED_UP, is_listed_out
 from study_app.study.shared_pseudonyms import shared_pseudonym
 
 PSEUDONYM_LETTERS = 10
@@ -31,6 +32,9 @@ _KNOWN = (
         PlatformIdentity.platform == bindparam("platform"),
         PlatformIdentity.platform_worker == bindparam("worker"),
     )
+)
+_AGREED_AT = select(Worker.consented_at).where(
+    Worker.study_id == bindparam("study"), Worker.pseudonym == bindparam("pseudonym")
 )
 _NAMELESS = (
     select(Worker.id, Worker.consented_at)
@@ -125,12 +129,42 @@ def known_worker(session: Session, loaded_study: CachedStudy, visitor: Visitor) 
     row = session.connection().execute(_KNOWN, who).one_or_none()
     if row is not None:
         return KnownWorker(*row)
-    if not isinstance(loaded_study.entry.pseudonyms, tuple):
+    key = _key(session, loaded_study)
+    if key is None:
         return None
-    pseudonym = _shared_pseudonym(session, loaded_study, visitor)
+    pseudonym = shared_pseudonym(key, visitor.platform, visitor.worker)
     sought = {"study": loaded_study.id, "pseudonym": pseudonym}
-    row = session.connection().execute(_NAMELESS, sought).one_or_none()
-    return None if row is None else KnownWorker(None, row.id, pseudonym, row.consented_at)
+    nameless = session.connection().execute(_NAMELESS, sought).one_or_none()
+    return None if nameless is None else KnownWorker(None, nameless.id, pseudonym, nameless.consented_at)
+
+
+def is_kept_out(session: Session, loaded_study: CachedStudy, name: str) -> bool:
+    """Return whether a study keeps out an id of its platform: by a list, or since they took part in an earlier study."""
+    entry = loaded_study.entry
+    return is_listed_out(entry, name) or any(
+        _took_part(session, study, entry.platform, name)
+        for study, digests in entry.kept_out.items()
+        if LOOKED_UP in digests
+    )
+
+
+def _took_part(session: Session, study: str, platform: str, name: str) -> bool:
+    """Return whether the worker with an id at a platform agreed to take part in a study, by name.
+
+    Where the id was deleted, pseudonyms that come from a key still tell.
+    """
+    row = session.connection().execute(_STUDY, {"name": study}).one_or_none()
+    if row is None:
+        return False
+    who = {"study": row.id, "platform": platform, "worker": name}
+    known = session.connection().execute(_KNOWN, who).one_or_none()
+    if known is not None:
+        return known.consented_at is not None
+    key = pseudonym_key(session, row.id)
+    if key is None:
+        return False
+    sought = {"study": row.id, "pseudonym": shared_pseudonym(key, platform, name)}
+    return session.connection().scalar(_AGREED_AT, sought) is not None
 
 
 def is_full(session: Session, loaded_study: CachedStudy, *, now: datetime) -> bool:
@@ -178,7 +212,7 @@ def give_consent(session: Session, progress: WorkerProgress, *, now: datetime) -
 def consent_text(session: Session, loaded_study: CachedStudy, sha256: str) -> str:
     """Return the consent text of a hash, the current text if it is the same."""
     if sha256 == loaded_study.consent_sha256:
-        return loaded_study.entry.whole_consent
+        return loaded_study.consent
     kept = select(ConsentText.text).where(
         ConsentText.study_id == loaded_study.id, ConsentText.sha256 == sha256
     )
@@ -192,20 +226,26 @@ def _is_invited(session: Session, identity: int, visitor: Visitor) -> bool:
     return not known >= visitor.parameters.items()
 
 
-def _shared_pseudonym(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> str:
-    key = pseudonym_key(session, loaded_study.id)
-    if key is None:
-        raise RuntimeError(f"the key of the pseudonyms of {loaded_study.name} is not in the database")
-    return shared_pseudonym(key, visitor.platform, visitor.worker)
+def lacks_key(session: Session, loaded_study: CachedStudy) -> bool:
+    """Return whether the key of a study's shared pseudonyms was deleted, so that nobody new can get one."""
+    return loaded_study.shares_pseudonyms and _key(session, loaded_study) is None
+
+
+def _key(session: Session, loaded_study: CachedStudy) -> str | None:
+    return pseudonym_key(session, loaded_study.id) if loaded_study.shares_pseudonyms else None
 
 
 def _new_worker(
     session: Session, loaded_study: CachedStudy, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> KnownWorker:
     last = session.connection().scalar(_LAST_NUMBER, {"study": loaded_study.id})
-    is_shared = isinstance(loaded_study.entry.pseudonyms, tuple)
+    key = _key(session, loaded_study)
+    if key is None and loaded_study.shares_pseudonyms:
+        raise RuntimeError(f"the key of the pseudonyms of {loaded_study.name} is not in the database")
     pseudonym = (
-        _shared_pseudonym(session, loaded_study, visitor) if is_shared else new_token(PSEUDONYM_LETTERS)
+        new_token(PSEUDONYM_LETTERS)
+        if key is None
+        else shared_pseudonym(key, visitor.platform, visitor.worker)
     )
     withdrawal_code = new_token(WITHDRAWAL_LETTERS)
     worker = insert_row(

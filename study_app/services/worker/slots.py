@@ -18,9 +18,11 @@ from study_app.protocol.domain import (
     PlannedShowing,
     balanced_sides,
     has_room,
+    least_shown,
     planned_showings,
     rng_for,
     topic_order,
+    with_gold,
 )
 from study_app.protocol.steps import Step, is_settled
 from study_app.services.worker.adaptive import adaptive_pairs, load_search
@@ -33,12 +35,12 @@ from study_app.services.worker.availability import (
     taken_units,
 )
 from study_app.services.worker.ends import has_answer
-from study_app.services.worker.tallies import pair_tallies
+from study_app.services.worker.tallies import gold_tallies, pair_tallies
 from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import EPOCH, Assignment, Pair, Showing, Slot, Task
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow, WorkerRow, insert_row, update_rows
 from study_app.store.task_models import Sheet
-from study_app.study.entries import AssignedPairTask, ChosenTopicTask, RatedTask
+from study_app.study.entries import AssignedPairTask, ChosenTopicTask, JudgingTask, RatedTask
 
 _ASSIGNMENT = select(Assignment.id).where(
     Assignment.worker_id == bindparam("worker"), Assignment.task_id == bindparam("task")
@@ -89,6 +91,8 @@ def _draw_query(
         swapped=entry.validation_swapped,
         rng=rng_for(progress.plan.entry.seed, progress.worker.number, f"pairs {task.number}.{slot.position}"),
     )
+    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"gold {task.number}.{slot.position}")
+    planned = with_gold(planned, _drawn_gold(session, task, entry, slot, rng), rng)
     repeats = [
         (position, loaded_study.repeats)
         for position, loaded_study in enumerate(planned)
@@ -113,7 +117,7 @@ def _draw_pairs(
 ) -> None:
     """Draw the sides of assigned pairs, one pair a slot.
 
-    The worker's last slot has the repeats of earlier pairs, too. ``tallies``: how often each pair was shown
+    The worker's last slot has the repeats of earlier pairs and the gold pairs, too. ``tallies``: how often each pair was shown
     either way; ``is_last``: the worker gets no other pair after this one; ``draws``: how adaptive pairs were drawn, by pair.
     """
     rows, first = [], []
@@ -123,14 +127,18 @@ def _draw_pairs(
         )
         left, right = balanced_sides(tallies[slot.unit], rng)
         shown = PlannedShowing(pair=slot.unit, left=left, right=right)
-        repeats = _drawn_repeats(session, slot, entry, rng) if is_last else {}
-        drawn_rows = _showing_rows(progress, task, slot, [shown, *repeats.values()])
+        again = [*_drawn_repeats(session, task, slot, entry, rng).items()] if is_last else []
+        gold = _drawn_gold(session, task, entry, slot, rng) if is_last else []
+        if gold:
+            again += [(None, pair) for pair in gold]
+            rng.shuffle(again)
+        drawn_rows = _showing_rows(progress, task, slot, [shown, *(pair for _, pair in again)])
         if slot.unit in draws:
             drawn_rows[0] |= {"chance": draws[slot.unit].chance, "drawn": draws[slot.unit].drawn}
-        for row, original in zip(drawn_rows[1:], repeats, strict=True):
+        for row, (original, _) in zip(drawn_rows[1:], again, strict=True):
             row["repeats_id"] = original
         rows += drawn_rows
-        first.append(shown)
+        first += [shown, *gold]
     reveals = _reveals_silence(progress, task, entry)
     _store(session, [row | {"reveals_silence": reveals} for row in rows], first)
 
@@ -142,9 +150,33 @@ def _reveals_silence(progress: WorkerProgress, task: CachedTask, entry: Assigned
     return rng_for(progress.plan.entry.seed, progress.worker.number, f"silence {task.number}").random() < 0.5
 
 
+def _drawn_gold(
+    session: Session, task: CachedTask, entry: JudgingTask, slot: SlotRow, rng: Random
+) -> list[PlannedShowing]:
+    """Draw the gold pairs of a slot, those shown least so far, and their sides.
+
+    They are those of the topic where workers choose it, and never one that the worker had before.
+    """
+    if not task.gold:
+        return []
+    before = {"assignment": slot.assignment_id, "slot": slot.id}
+    shown = {showing.pair_id for showing in session.connection().execute(_SHOWN_BEFORE, before)}
+    open_gold = [
+        tally
+        for topic, tally in gold_tallies(session, task.id)
+        if tally.pair not in shown and topic in ({slot.topic_id} if task.kind.is_chosen else {topic})
+    ]
+    number = max(0, entry.gold_per_worker - len(shown & task.gold.keys()))
+    planned = []
+    for tally in least_shown(open_gold, number, rng):
+        left, right = balanced_sides(tally, rng)
+        planned.append(PlannedShowing(pair=tally.pair, left=left, right=right))
+    return planned
+
+
 def _drawn_repeats(
-    session: Session, slot: SlotRow, entry: AssignedPairTask, rng: Random
-) -> dict[int, PlannedShowing]:
+    session: Session, task: CachedTask, slot: SlotRow, entry: AssignedPairTask, rng: Random
+) -> dict[int | None, PlannedShowing]:
     """Draw the earlier pairs that the last slot repeats.
 
     It returns the repeat by the repeated showing; no pair is repeated twice.
@@ -154,9 +186,13 @@ def _drawn_repeats(
     before = {"assignment": slot.assignment_id, "slot": slot.id}
     shown = session.connection().execute(_SHOWN_BEFORE, before).all()
     repeated = {showing.repeats_id for showing in shown if showing.repeats_id is not None}
-    once = [showing for showing in shown if showing.repeats_id is None and showing.id not in repeated]
+    once = [
+        showing
+        for showing in shown
+        if showing.repeats_id is None and showing.id not in repeated and showing.pair_id not in task.gold
+    ]
     repeat_count = min(max(0, entry.validation_pairs - len(repeated)), len(once))
-    repeats = {}
+    repeats = dict[int | None, PlannedShowing]()
     for showing in rng.sample(once, repeat_count):
         left, right = showing.left_system_id, showing.right_system_id
         left, right = (right, left) if entry.validation_swapped else (left, right)

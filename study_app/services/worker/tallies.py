@@ -22,8 +22,22 @@ def slot_is_taken(now: datetime | BindParameter[datetime]) -> ColumnElement[bool
 
 
 _OF_TASK = select(Topic.id).where(Topic.task_id == bindparam("task"))
-_PAIRS = select(Pair.id, Pair.system_a_id, Pair.system_b_id, Pair.shown_a_left, Pair.shown_b_left).order_by(
-    Pair.id
+_PAIRS = (
+    select(Pair.id, Pair.system_a_id, Pair.system_b_id, Pair.shown_a_left, Pair.shown_b_left)
+    .where(Pair.gold.is_(None))
+    .order_by(Pair.id)
+)
+_GOLD_OF_TASK = (
+    select(
+        Pair.topic_id,
+        Pair.id,
+        Pair.system_a_id,
+        Pair.system_b_id,
+        Pair.shown_a_left,
+        Pair.shown_b_left,
+    )
+    .where(Pair.topic_id.in_(_OF_TASK), Pair.gold.is_not(None))
+    .order_by(Pair.id)
 )
 _PAIRS_OF_TOPIC = _PAIRS.where(Pair.topic_id == bindparam("topic"))
 _PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
@@ -60,13 +74,21 @@ A database limits the values of a statement.
 
 
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return the tallies of every pair of a query, repeats not counted."""
+    """Return the tallies of every pair of a query, without repeats and gold pairs."""
     return _tallies(session, _PAIRS_OF_TOPIC, _IN_VAIN_OF_TOPIC, {"topic": topic}, now=now)
 
 
 def task_tallies(session: Session, task: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return the tallies of every pair of a task (row), repeats not counted."""
+    """Return the tallies of every pair of a task (row), without repeats and gold pairs."""
     return _tallies(session, _PAIRS_OF_TASK, _IN_VAIN_OF_TASK, {"task": task}, now=now)
+
+
+def gold_tallies(session: Session, task: int) -> Sequence[tuple[int, PairTally]]:
+    """Return the topic and the tally of every gold pair of a task (row), whatever became of its showings."""
+    return [
+        (topic, PairTally(pair=pair, system_a=a, system_b=b, a_left=a_left, b_left=b_left))
+        for topic, pair, a, b, a_left, b_left in session.connection().execute(_GOLD_OF_TASK, {"task": task})
+    ]
 
 
 def _tallies(

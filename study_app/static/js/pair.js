@@ -14,7 +14,7 @@ export class Pair {
     const form = root.querySelector('input[name=choice]')?.closest('form');
     if (!form) throw new Error('a pair page without its form');
     this.form = form;
-    form.addEventListener('change', () => this.log?.record('choice', { choice: this.#choice }));
+    form.addEventListener('change', (event) => this.#changed(event));
     form.addEventListener('keydown', (event) => this.#key(event));
     form.addEventListener('sending', () => this.#send());
     // The page came back: a decision begins anew.
@@ -25,10 +25,18 @@ export class Pair {
     return String(new FormData(this.form).get('choice') ?? '');
   }
 
-  /** While the form has the focus, 1 to 4 pick an option; elsewhere a digit stays what it is (WCAG 2.1.4). */
+  /** The log has the overall choice; what else is asked is in the answer alone. */
+  #changed(/** @type {Event} */ { target }) {
+    if (target instanceof HTMLInputElement && target.name === 'choice') {
+      this.log?.record('choice', { choice: this.#choice });
+    }
+  }
+
+  /** While a question has the focus, a digit picks an option of it; elsewhere it stays what it is (WCAG 2.1.4). */
   #key(/** @type {KeyboardEvent} */ event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const options = this.form.querySelectorAll('input[name=choice]');
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLTextAreaElement) return;
+    const question = event.target instanceof Element ? event.target.closest('fieldset') : null;
+    const options = (question ?? this.form.querySelector('fieldset'))?.querySelectorAll('input[type=radio]') ?? [];
     const option = /^[1-9]$/.test(event.key) && options[Number(event.key) - 1];
     if (!(option instanceof HTMLInputElement)) return;
     option.focus();

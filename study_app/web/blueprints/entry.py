@@ -1,14 +1,25 @@
 """View of ``/s/STUDY``, where workers arrive from their platform."""
 
 import logging
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
-from flask import Blueprint, redirect, request
+from flask import Blueprint, current_app, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import CONSENT
 from study_app.services.researcher.studies import is_paused
-from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
+from study_app.services.worker.entry import (
+    Visitor,
+    arrive,
+    find_study,
+    is_full,
+    is_kept_out,
+    known_worker,
+    lacks_key,
+)
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import other_of_submission
@@ -26,8 +37,14 @@ from study_app.study.signed_ids import InvalidTokenError, signed_parameters
 from study_app.web.blueprints.step_views import to_step
 from study_app.web.pages.pages import PreviewPage
 from study_app.web.serving import message_response, note_worker, reference, relax_headers, render_page, server
-from study_app.web.show.step_pages import consent_paragraphs
+from study_app.web.show.step_pages import consent_paragraphs, kept_out_page
 
+if TYPE_CHECKING:
+    from study_app.web.tries import Tries
+
+STRANGERS = "prefcal_strangers"
+MAX_STRANGERS = 20
+"""Most people from one address whom lists refuse within a minute; then nobody new comes in from there until it is over."""
 LOGGER = logging.getLogger("prefcal.door")
 blueprint = Blueprint("entry", __name__)
 
@@ -68,7 +85,7 @@ def _preview(plan: CachedStudy) -> Response:
     page = PreviewPage(
         language=plan.language,
         title=plan.entry.title,
-        paragraphs=consent_paragraphs(plan.entry.whole_consent),
+        paragraphs=consent_paragraphs(plan.consent),
     )
     return render_page("preview", page)
 
@@ -83,8 +100,16 @@ def _refusal(session: Session, plan: CachedStudy, visitor: Visitor) -> Response 
         key, status = "paused", 503
     elif known is not None:
         return None
+    elif lacks_key(session, plan):
+        key, status = "paused", 503
+    elif _tries_too_often(plan):
+        key, status = "too_often", 429
     elif not lets_in(plan.entry, visitor.worker):
+        _count_stranger("not on the list of ids")
         key, status = "not_invited", 403
+    elif is_kept_out(session, plan, visitor.worker):
+        _count_stranger("kept out by the study file")
+        return _kept_out(plan, visitor)
     elif not _fits_device(plan):
         key, status = f"device_{plan.entry.device}", 403
     elif is_nearly_full(server().database):
@@ -95,6 +120,39 @@ def _refusal(session: Session, plan: CachedStudy, visitor: Visitor) -> Response 
         return None
     text = platform_of(plan.entry).full_text if key == "full" else None
     return message_response(key, status=status, language=plan.language, text=text)
+
+
+def _tries_too_often(plan: CachedStudy) -> bool:
+    """Return whether too many were refused by a list who came from this address: then nobody new from there learns more.
+
+    Behind a proxy on this machine every visitor has its address; there the proxy limits the entrance.
+    """
+    if plan.entry.ids is None and plan.entry.keep_out is None:
+        return False
+    strangers: Tries = current_app.extensions[STRANGERS]
+    address = request.remote_addr or ""
+    return not _is_of_this_machine(address) and strangers.has_enough(address, server().now())
+
+
+def _count_stranger(reason: str) -> None:
+    """Count somebody who was refused by a list, and log it without any id."""
+    strangers: Tries = current_app.extensions[STRANGERS]
+    strangers.add(request.remote_addr or "", server().now())
+    LOGGER.warning("request %s: not let in: %s", reference(), reason)
+
+
+def _is_of_this_machine(address: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(address).is_loopback
+    return True
+
+
+def _kept_out(plan: CachedStudy, visitor: Visitor) -> Response:
+    """Say why somebody is kept out, and lead back; nothing is stored of the visit."""
+    page = kept_out_page(plan.entry, worker=visitor.worker, parameters=visitor.parameters)
+    if page.back is not None:
+        relax_headers(form_host=page.back.host)
+    return render_page("message", page, status=403)
 
 
 def _other_id(session: Session, plan: CachedStudy, visitor: Visitor) -> str | None:

@@ -15,14 +15,14 @@ from study_app.services.worker.slots import listed_topics, take_next, take_slot
 from study_app.services.worker.worker_progress import WorkerProgress, load_progress
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
-from study_app.study.entries import QuestionTask, TaskWithSearch, expect_entry_type
+from study_app.study.entries import JudgingTask, QuestionTask, TaskWithSearch, expect_entry_type
+from study_app.study.pair_answers import read_pair_form
 from study_app.study.question_answers import checked_answers, screens_out
 from study_app.web.blueprints.step_views import NextStep, arrival, render_step, submit_step, to_step
 from study_app.web.serving import note_worker, server
 from study_app.web.show.tasks import sent_options
 
 blueprint = Blueprint("work", __name__, url_prefix="/w/<token>")
-CHOICES = {"left", "right", "equally_good", "equally_bad"}
 LAYOUTS = {"side_by_side", "stacked"}
 
 
@@ -161,24 +161,19 @@ def post_pair(token: str, task: int, query: int, pair: int) -> Response:
     step = Step("pair", task, query, pair)
 
     def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
-        answer = _answer()
-        if answer is None:
-            return "pair.pick_one"
+        entry = expect_entry_type(progress.task(step).entry, JudgingTask)  # type: ignore[type-abstract]
+        form, layout = read_pair_form(entry, request.form.to_dict(flat=False)), request.form.get("layout", "")
+        if form.answer is None:
+            return form.fault
+        answer = Answer(
+            pair=form.answer,
+            decision_ms=request.form.get("decision_ms", type=int),
+            layout=layout if layout in LAYOUTS else None,
+        )
         answers.judge(session, progress, step, answer, page, now=server().now())
         return None
 
     return submit_step(token, step, store)
-
-
-def _answer() -> Answer | None:
-    choice, layout = request.form.get("choice", ""), request.form.get("layout", "")
-    if choice not in CHOICES:
-        return None
-    return Answer(
-        choice=choice,
-        decision_ms=request.form.get("decision_ms", type=int),
-        layout=layout if layout in LAYOUTS else None,
-    )
 
 
 @blueprint.get("/full")

@@ -2,16 +2,18 @@
 
 from flask import Blueprint, Response, request
 
+from metrics.errors import pluralise
 from study_app.services.researcher.access import end_sign_in, open_sign_ins
-from study_app.services.researcher.audit import audit_entries
+from study_app.services.researcher.audit import audit_entries, people_in
 from study_app.web.console.auth import (
     ConsoleRequest,
     RefusedAction,
+    download,
     manager_required,
     row_number,
     viewer_required,
 )
-from study_app.web.console.layout import page
+from study_app.web.console.layout import csv_response, page
 
 blueprint = Blueprint("audit", __name__)
 ENTRIES = 50
@@ -32,6 +34,21 @@ def audit(console_request: ConsoleRequest) -> Response:
         older=entries[ENTRIES - 1].number if len(entries) > ENTRIES else None,
         sign_ins=open_sign_ins(session, study_id, now=console_request.now),
     )
+
+
+@blueprint.get("/r/<study>/audit.csv")
+@download("take the audit")
+def audit_csv(console_request: ConsoleRequest) -> Response:
+    """Return the whole audit as CSV, the oldest line first, with the number of people whom each act concerns."""
+    entries = audit_entries(console_request.session, console_request.study.id, limit=None)
+    console_request.note(pluralise(len(entries) - 1, "line"))
+    rows = (
+        (entry.number, entry.at.isoformat(), entry.who, entry.what, people_in(entry), entry.detail)
+        for entry in reversed(entries[1:])  # the newest is this download, which is not over yet
+    )
+    header = ("number", "at", "who", "what", "people", "detail")
+    name = f"{console_request.study.name}-audit"
+    return csv_response(name, header, (["" if cell is None else cell for cell in row] for row in rows))
 
 
 @blueprint.post("/r/<study>/audit/end")

@@ -82,8 +82,8 @@ class PairMatrix:
         the topic has no such pair.
     highest : int
         The most judgments that a pair of the task has.
-    judgments, repeats : int
-        Of the whole task; repeats are validation pairs.
+    judgments, repeats, gold : int
+        Of the whole task; repeats are validation pairs, and gold is of pairs with a known answer. They are no judgments.
     silent_days : mapping of bool to int, or None
         Judgments, repeats not counted, on pages that said which days were silent, and that did not; None where the task has no days.
     """
@@ -93,6 +93,7 @@ class PairMatrix:
     highest: int
     judgments: int
     repeats: int
+    gold: int
     silent_days: Mapping[bool, int] | None
 
 
@@ -104,15 +105,17 @@ def pair_matrix(session: Session, task: CachedTask) -> PairMatrix:
         for pair, topic, *systems in session.execute(
             select(Pair.id, Pair.topic_id, Pair.system_a_id, Pair.system_b_id)
             .join(Topic, Topic.id == Pair.topic_id)
-            .where(Topic.task_id == task.id)
+            .where(Topic.task_id == task.id, Pair.gold.is_(None))
         )
     }
     system_pairs = sorted({systems for _, systems in pairs.values()}, key=lambda ids: [*map(by_order, ids)])
     cells = dict.fromkeys(pairs.values(), 0)
     silent: Counter[bool | None] = Counter()
-    repeats = 0
+    repeats = gold = 0
     for pair, is_repeat, reveals, number in session.execute(_judgment_counts(task)):
-        if is_repeat:
+        if pair in task.gold:
+            gold += number
+        elif is_repeat:
             repeats += number
         else:
             cells[pairs[pair]] += number
@@ -126,6 +129,7 @@ def pair_matrix(session: Session, task: CachedTask) -> PairMatrix:
         highest=max(cells.values(), default=0),
         judgments=sum(cells.values()),
         repeats=repeats,
+        gold=gold,
         silent_days={reveals: silent[reveals] for reveals in (True, False)} if set(silent) - {None} else None,
     )
 
@@ -212,6 +216,7 @@ def _choices(task: CachedTask) -> Select[int, int, str, int]:
         .where(
             Assignment.task_id == task.id,
             Showing.repeats_id.is_(None),
+            Showing.pair_id.not_in(select(Pair.id).where(Pair.gold.is_not(None))),
             Worker.withdrawn_at.is_(None),
             is_newest(Judgment),
         )

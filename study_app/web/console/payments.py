@@ -22,6 +22,7 @@ from study_app.services.researcher.orders import (
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
     SubmissionState,
+    list_detail,
     never_listed,
     reconcile,
 )
@@ -151,9 +152,7 @@ def post_list(console_request: ConsoleRequest) -> Response:
     rows = reconcile(
         console_request.session, server().plans, stored, read.submissions, now=console_request.now
     )
-    words = [pluralise(len(read.submissions), "line")]
-    if unknown := sum(row.finding == "unknown" for row in rows):
-        words.append(f"{unknown} with ids unknown to this study")
+    words = [list_detail(rows, len(read.submissions))]
     if read.unknown:
         words.append(f"unknown states, which get no advice: {join_names(read.unknown)}")
     console_request.note("; ".join(words))
@@ -183,7 +182,8 @@ def payments_csv(console_request: ConsoleRequest, name: str) -> Response:
         raise NotFound
     session, study, now = console_request.session, console_request.study, console_request.now
     rows = payment_rows(session, server().plans, study, name, now=now)
-    console_request.note(f"{name}: {pluralise(len(rows), 'line')}")
+    people = pluralise(len({row[0] for row in rows}), "person", "people")
+    console_request.note(f"{name}: {pluralise(len(rows), 'submission')}, with platform ids of {people}")
     return csv_response(f"{study.name}-{name}", COLUMNS, rows)
 
 

@@ -18,10 +18,12 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import pluralise
 from study_app.protocol.steps import Step
+from study_app.services.researcher.audit import LOOK_UP, NOBODY
 from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
-from study_app.services.researcher.find import LOOK_UP, NOBODY, match_of
+from study_app.services.researcher.find import match_of
 from study_app.services.researcher.standing import STATES, codes_shown, payments_of, state_of
+from study_app.services.worker.ends import withdraw
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.auth import (
@@ -32,7 +34,7 @@ from study_app.web.console.auth import (
     message_page,
     viewer_required,
 )
-from study_app.web.console.facts import FACTS, Consistency, LastTask, Window, WorkerLogGaps
+from study_app.web.console.facts import FACTS, Consistency, GoldShare, LastTask, Window, WorkerLogGaps
 from study_app.web.console.layout import csv_response, page
 from study_app.web.console.summary import format_minutes
 from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
@@ -71,7 +73,7 @@ class PersonRow:
         pressed or not.
     minutes : float or None
         From consent to the end, or to the last sign of life; None without consent.
-    last_task, consistency, care, window, gaps
+    last_task, consistency, gold, care, window, gaps
         Values of `FACTS`; ``last_task`` and ``window`` are None where nothing is known.
     """
 
@@ -84,6 +86,7 @@ class PersonRow:
     minutes: float | None
     last_task: LastTask | None = None
     consistency: Consistency = field(default_factory=Consistency)
+    gold: GoldShare = field(default_factory=GoldShare)
     care: CareChecks = field(default_factory=CareChecks)
     window: Window | None = None
     gaps: WorkerLogGaps = field(default_factory=WorkerLogGaps)
@@ -226,7 +229,7 @@ def people_csv(console_request: ConsoleRequest) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
     session, study, now = console_request.session, console_request.study, console_request.now
     rows = people_part(session, server().plans, study, _people_query(), now=now, size=None).rows
-    console_request.note(pluralise(len(rows), "line"))
+    console_request.note(f"{pluralise(len(rows), 'person', 'people')}, under pseudonyms")
     return csv_response(f"{study.name}-people", CSV, ([cell(row) for cell in CSV.values()] for row in rows))
 
 
@@ -242,6 +245,8 @@ CSV: Mapping[str, Callable[[PersonRow], Any]] = {
     "held": lambda row: row.last_task.slots if row.last_task else "",
     "repeats": lambda row: row.consistency.repeats,
     "consistent": lambda row: row.consistency.consistent,
+    "gold_pairs": lambda row: row.gold.pairs,
+    "gold_right": lambda row: row.gold.right,
     "flags": lambda row: ", ".join(row.care.flags),
     "excluded": lambda row: ", ".join(row.care.excluded),
     "device": lambda row: row.window.device if row.window else "",
@@ -308,12 +313,30 @@ def post_find(console_request: ConsoleRequest) -> Response:
     session, study_id = console_request.session, console_request.study.id
     match = match_of(session, session.get_one(LoadedStudy, study_id), request.form.get("platform_id", ""))
     if match is None:
-        raise RefusedAction(
-            f"{NOBODY.capitalize()} in this study. Check it letter by letter; who never came, or whose id was deleted, cannot be found by it.",
-            404,
-        )
+        console_request.note(NOBODY)
+        return console_request.back("people")
     console_request.note(match.pseudonym)
     return console_request.back(f"people/{match.pseudonym}")
+
+
+@blueprint.post("/r/<study>/people/<pseudonym>/withdraw")
+@manager_required("withdraw")
+def post_withdraw(console_request: ConsoleRequest, pseudonym: str) -> Response:
+    """Withdraw a person who asked for it: no later export has their answers."""
+    code = console_request.session.scalar(
+        select(Worker.withdrawal_code).where(
+            Worker.study_id == console_request.study.id, Worker.pseudonym == pseudonym
+        )
+    )
+    if code is None or request.form.get("sure") != "yes":
+        raise RefusedAction(
+            "Nobody was withdrawn. Open the person's page, and tick the box before you press the button."
+        )
+    done = withdraw(console_request.session, code, now=console_request.now)
+    if done is None or done.again:
+        raise RefusedAction("This person had withdrawn already.", 409)
+    console_request.note(pseudonym)
+    return console_request.back("people")
 
 
 def step_words(study: CachedStudy, step: Step | None) -> str:

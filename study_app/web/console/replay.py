@@ -23,7 +23,7 @@ from metrics.errors import pluralise
 from study_app.logs.dwell import LoggedEvent
 from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
 from study_app.protocol.steps import Step, part_of, step_of
-from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.audit import REPLAY, add_audit_entry
 from study_app.services.researcher.results_views import add_results_view
 from study_app.services.worker.answers import PageRequest
 from study_app.services.worker.streams import WAS_USED, FollowedStream, ServedPage, followed, places_read
@@ -50,8 +50,6 @@ DEFAULT_WINDOW = (390, 844)
 """Window of a page whose log does not say how large it was."""
 REPLAYABLE = frozenset({"intro", "search", "vote", "pair", "rate", "questions", "enrol", "stream", "useful"})
 """Kinds of steps whose pages can be shown again."""
-AUDITED = "replay a page with systems"
-"""Name in the audit of a replay that is a view of results."""
 
 STATES = {
     "looked": "in sight and with the focus",
@@ -112,12 +110,12 @@ def _record_view(console_request: ConsoleRequest, detail: str) -> None:
     known = select(AuditEntry.id).where(
         AuditEntry.study_id == study_id,
         AuditEntry.key_id.is_not_distinct_from(key.id),
-        AuditEntry.what == AUDITED,
+        AuditEntry.what == REPLAY,
         AuditEntry.detail == detail,
     )
     if console_request.session.scalar(known.limit(1)) is None:
         with transaction(server().database, write=True) as session:
-            add_audit_entry(session, study_id, key, AUDITED, detail, now=now)
+            add_audit_entry(session, study_id, key, REPLAY, detail, now=now)
             add_results_view(session, study_id, now=now)
 
 

@@ -10,11 +10,8 @@ could sign somebody in with a key of its own, and what they then do would be don
 import hmac
 import logging
 import sqlite3
-from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from threading import Lock
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, current_app, make_response, render_template, request
 from sqlalchemy.exc import DatabaseError
@@ -37,34 +34,18 @@ from study_app.web.console.auth import (
 )
 from study_app.web.serving import is_https, server
 
+if TYPE_CHECKING:
+    from study_app.web.tries import Tries
+
 LOGGER = logging.getLogger("prefcal.errors")
-MAX_TRIES, TRIES_WITHIN = 5, timedelta(minutes=1)
-MAX_VISITORS = 10_000
+MAX_TRIES = 5
+"""Most wrong keys of a visitor within a minute that get an explanation."""
 TRIES = "prefcal_tries"
 ENTRANCE = "prefcal_entrance"
 """The cookie of a browser to which a form that signs in was given."""
 ENTRANCE_LETTERS = 26
 
 blueprint = Blueprint("console", __name__)
-
-
-@dataclass(slots=True)
-class WrongKeys:
-    """Times of the last wrong keys, by visitor."""
-
-    times: dict[str, deque[datetime]] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    def is_over(self, visitor: str, now: datetime) -> bool:
-        """Count one more wrong key; True if it is more than `MAX_TRIES` within a minute."""
-        with self.lock:
-            if len(self.times) >= MAX_VISITORS:
-                self.times = {
-                    name: times for name, times in self.times.items() if times[-1] > now - TRIES_WITHIN
-                }
-            times = self.times.setdefault(visitor, deque(maxlen=MAX_TRIES + 1))
-            times.append(now)
-            return len(times) > MAX_TRIES and times[0] > now - TRIES_WITHIN
 
 
 @blueprint.get("/r/<study>")
@@ -170,8 +151,8 @@ def _new_session(name: str, key: str) -> str | None:
 def _is_too_often(name: str) -> bool:
     """Count a wrong key and add it to the audit; True if there were too many."""
     app = server()
-    wrong_keys: WrongKeys = current_app.extensions[TRIES]
-    if wrong_keys.is_over(request.remote_addr or "", app.now()):
+    wrong_keys: Tries = current_app.extensions[TRIES]
+    if wrong_keys.add(request.remote_addr or "", app.now()):
         return True
     with suppress(DatabaseError, sqlite3.Error), transaction(app.database, write=True) as session:
         study = find_study(session, app.plans, name)

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import literal, select
 from sqlalchemy.orm import Session, contains_eager
 
+from study_app.protocol.domain import preferred
 from study_app.protocol.steps import Step, step_of
 from study_app.store.models import (
     Assignment,
@@ -165,7 +166,8 @@ def _answers(
         .select_from(Judgment)
         .join(Judgment.showing)
         .join(Showing.slot)
-        .options(contains_eager(Judgment.showing)),
+        .join(Showing.pair)
+        .options(contains_eager(Judgment.showing).contains_eager(Showing.pair)),
         select(*slot, whole, Ballot).select_from(Ballot).join(Slot, Slot.id == Ballot.slot_id),
         select(*slot, Sheet.position, Rating).select_from(Rating).join(Rating.sheet).join(Sheet.slot),
         select(*slot, whole, Reply).select_from(Reply).join(Slot, Slot.id == Reply.slot_id),
@@ -193,10 +195,14 @@ def _answers(
 def _answer_words(answer: Judgment | Ballot | Rating | Reply | UsefulAnswer, *, with_sides: bool) -> str:
     match answer:
         case Judgment():
-            notes = (
-                ", a repeated pair" * (answer.showing.repeats_id is not None) + ", over quota" * answer.late
-            )
-            choice = answer.choice.replace("_", " ") if with_sides else "answered"
+            showing = answer.showing
+            notes = ", a repeated pair" * (showing.repeats_id is not None) + ", over quota" * answer.late
+            if showing.pair.gold is not None:
+                notes += f", a gold pair answered {'right' if _is_right(answer) else 'wrongly'}"
+            choice = _choice_words(answer.choice, answer.strength) if with_sides else "answered"
+            criteria = (answer.criteria or {}) if with_sides else {}
+            notes += "".join(f"; {name}: {_choice_words(*given)}" for name, given in criteria.items())
+            notes += f"; reason: {answer.reason}" if answer.reason and with_sides else ""
             return f"{choice}, after {answer.decision_ms / 1000:.1f} s{notes}"
         case Ballot():
             return f"ticked {', '.join(answer.intents) or 'none'}"
@@ -206,6 +212,17 @@ def _answer_words(answer: Judgment | Ballot | Rating | Reply | UsefulAnswer, *, 
             values = (f"{question}: {_value(value)}" for question, value in answer.answers.items())
             return "; ".join(values) or "nothing"
     return "an update was still of use" if answer.useful else "an update was of no use any more"
+
+
+def _is_right(answer: Judgment) -> bool:
+    """Return whether the answer to a gold pair is the known one."""
+    showing, pair = answer.showing, answer.showing.pair
+    better = {"a": pair.system_a_id, "b": pair.system_b_id}.get(str(pair.gold))
+    return preferred(answer.choice, showing.left_system_id, showing.right_system_id) == better
+
+
+def _choice_words(choice: str, strength: int | None) -> str:
+    return choice.replace("_", " ") + (f" by {strength}" if strength else "")
 
 
 def _value(value: Any) -> str:

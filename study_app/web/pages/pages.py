@@ -15,7 +15,8 @@ from study_app.study.platforms import ReturnLink
 class MessagePage:
     """Page with a message: keys of the catalogue, and a reference to this request.
 
-    ``stops`` is true if it leads to the page where one's part ends early.
+    ``stops`` is true if it leads to the page where one's part ends early. Who is kept out gets ``code`` and ``back``, the way to hand it
+    in, or reads ``leave``: the key of how to give up the place.
     """
 
     language: str
@@ -23,6 +24,9 @@ class MessagePage:
     text: str
     reference: str = ""
     stops: bool = False
+    leave: str = ""
+    code: str | None = None
+    back: ReturnLink | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +94,19 @@ class ShownSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PairQuestion:
+    """Question of a pair page: its field, its words, and the option picked so far.
+
+    ``text`` is None for the overall question. ``missing``: the form that was sent has no answer to it.
+    """
+
+    field: str
+    text: str | None
+    picked: str | None
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairPage:
     """Two systems' sides of a topic, with the answer so far; ``number`` of ``total``.
 
@@ -109,6 +126,18 @@ class PairPage:
         Parts of `TaskKind.optional` that the words above a worker's first pair may mention.
     left, right : ShownSide
         Sides that `study_app.web.serving.side_html` renders.
+    criteria : tuple of str
+        What workers are to think of, above the sides.
+    options : tuple of (str, str)
+        Value and catalogue key of each option, the same for all questions.
+    graded : bool
+        The options are steps of a scale.
+    questions : tuple of PairQuestion
+        The overall question, then the asked criteria.
+    reason : str or None
+        Whether a reason is optional or required; None where none is asked for.
+    reason_text : str
+        The reason so far.
     """
 
     language: str
@@ -123,7 +152,11 @@ class PairPage:
     left: ShownSide
     right: ShownSide
     criteria: tuple[str, ...]
-    choice: str | None
+    options: tuple[tuple[str, str], ...]
+    graded: bool
+    questions: tuple[PairQuestion, ...]
+    reason: str | None
+    reason_text: str
     error: str | None
 
 

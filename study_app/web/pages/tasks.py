@@ -122,6 +122,8 @@ class IntroPage:
         Whether the example is shown.
     wide : bool
         The example needs the width of a pair.
+    graded : bool
+        The example's people answer on a scale.
     example_day : datetime
         Day on which an example with times begins.
     check : tuple of CheckLine
@@ -138,6 +140,7 @@ class IntroPage:
     paragraphs: tuple[str, ...]
     example: bool
     wide: bool
+    graded: bool
     example_day: datetime
     check: tuple[CheckLine, ...]
     tries_left: int

@@ -1,7 +1,7 @@
 """Pages of a worker's steps as values, up to the finish, stop and code pages."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from sqlalchemy import select
@@ -16,8 +16,9 @@ from study_app.services.worker.slots import listed_topics
 from study_app.services.worker.worker_progress import WorkerProgress, gets_more
 from study_app.store.models import Ballot
 from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow
-from study_app.study.entries import JudgingTask, TaskWithSearch, expect_entry_type
-from study_app.study.platforms import platform_of
+from study_app.study.entries import JudgingTask, StudyEntry, TaskWithSearch, expect_entry_type
+from study_app.study.pair_answers import REASON, answer_fields, question_fields, scale_options
+from study_app.study.platforms import platform_of, way_back
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
     AwayPage,
@@ -28,6 +29,7 @@ from study_app.web.pages.pages import (
     FinishPage,
     MessagePage,
     PairPage,
+    PairQuestion,
     SearchPage,
     ShownSide,
     StopPage,
@@ -129,6 +131,25 @@ def message_page(page_request: PageRequest) -> MessagePage:
     )
 
 
+def kept_out_page(entry: StudyEntry, *, worker: str, parameters: Mapping[str, str]) -> MessagePage:
+    """Return the page of somebody whom a study keeps out.
+
+    It has the code of those who are screened out and the way to hand it in, where the study has them; else it says how to give up the
+    place at the platform.
+    """
+    code = entry.codes.screened_out
+    back = way_back(entry, "screened_out", code, worker=worker, parameters=parameters)
+    leaves = code is None and back is None and entry.platform != "generic"
+    return MessagePage(
+        language=entry.tasks[0].language,
+        heading="kept_out.heading",
+        text="kept_out.text",
+        leave="kept_out.return_place" if leaves else "",
+        code=code,
+        back=back,
+    )
+
+
 def page_of(page_request: PageRequest) -> AnyPage:
     """Return the content of a step's page."""
     return PAGES[page_request.step.kind](page_request)
@@ -140,7 +161,7 @@ def consent_page(page_request: PageRequest) -> ConsentPage:
     return ConsentPage(
         language=page_request.language,
         title=progress.plan.entry.title,
-        paragraphs=consent_paragraphs(progress.plan.entry.whole_consent),
+        paragraphs=consent_paragraphs(progress.plan.consent),
         text_sha256=progress.plan.consent_sha256,
         withdrawal_code=progress.worker.withdrawal_code,
         given=progress.state.consented,
@@ -240,7 +261,9 @@ def pair_page(page_request: PageRequest) -> PairPage:
     shown = page_request.shown or shown_pair(
         page_request.session, progress, page_request.step, until=page_request.until
     )
+    entry = expect_entry_type(task.entry, JudgingTask)  # type: ignore[type-abstract]
     topic = _topic_of(task, progress.slot(page_request.step), shown)
+    filled, options = _filled(page_request, entry, shown), scale_options(entry.choices)
     number, total = _place(page_request, task)
     form = task.kind.side
     if form is None:
@@ -268,10 +291,33 @@ def pair_page(page_request: PageRequest) -> PairPage:
         shows=task.shows_of(topic) if task.kind.is_chosen else task.shows,
         left=left,
         right=right,
-        criteria=expect_entry_type(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]
-        choice=shown.choice,
+        criteria=entry.shown_criteria,
+        options=options,
+        graded=entry.choices != "four",
+        questions=tuple(
+            PairQuestion(
+                field=field,
+                text=text,
+                picked=filled.get(field),
+                missing=bool(page_request.sent) and filled.get(field) not in dict(options),
+            )
+            for field, text in zip(
+                question_fields(entry),
+                (None, *(criterion.text for criterion in entry.asked_criteria)),
+                strict=True,
+            )
+        ),
+        reason=entry.reason,
+        reason_text=filled.get(REASON, ""),
         error=page_request.error,
     )
+
+
+def _filled(page_request: PageRequest, entry: JudgingTask, shown: ShownPair) -> Mapping[str, str]:
+    """Return the fields of a pair's form as they were sent, else as they are stored."""
+    if page_request.sent:
+        return {name: values[0] for name, values in page_request.sent.items() if values}
+    return {} if shown.answer is None else answer_fields(entry, shown.answer)
 
 
 def _shown_side(form: SideForm, side: Side, topic: CachedTopic, reveals: bool) -> ShownSide:  # noqa: FBT001 - as `StudyCache.side` calls it
@@ -281,7 +327,9 @@ def _shown_side(form: SideForm, side: Side, topic: CachedTopic, reveals: bool) -
 
 
 def _topic_of(task: CachedTask, slot: SlotRow, shown: ShownPair) -> CachedTopic:
-    """Return the topic of a pair; a repeated one may be of another slot's topic."""
+    """Return the topic of a pair; a repeated or gold one may be of another topic than its slot's."""
+    if shown.pair_id in task.gold:
+        return task.topic(task.gold[shown.pair_id])
     topics = (topic for topic in task.topics if shown.pair_id in topic.units)
     return next(topics, None) or task.topic(slot.topic_id)
 
@@ -299,9 +347,10 @@ def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     answers = [len(slot.answered) for slot in slots]
     wanted = page_request.here.wanted(task)
     to_come = wanted - len(slots)
-    repeats = expect_entry_type(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
+    entry = expect_entry_type(task.entry, JudgingTask)  # type: ignore[type-abstract]
+    checks = min(entry.validation_pairs, wanted - 1) + min(entry.gold_per_worker, len(task.gold))
     may_come = to_come and gets_more(page_request.session, page_request.here, task, now=page_request.now)
-    expected = to_come + min(repeats, wanted - 1) if may_come else 0
+    expected = to_come + checks if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 

@@ -22,7 +22,7 @@ from study_app.services.worker.ends import visit_code
 from study_app.services.worker.streams import FollowedStream, ServedPage, followed
 from study_app.services.worker.useful import questions_on_page
 from study_app.store.task_models import StreamView
-from study_app.study.entries import Question, QuestionTask, TaskEntry, expect_entry_type
+from study_app.study.entries import JudgingTask, Question, QuestionTask, TaskEntry, expect_entry_type
 from study_app.study.question_answers import (
     RejectedAnswer,
     ReplyValue,
@@ -174,6 +174,7 @@ def introduction(
         paragraphs=tuple(text for text in map(str.strip, own) if text),
         example=entry.example,
         wide=entry.example and kind_of(entry).page == "pair",
+        graded=isinstance(entry, JudgingTask) and entry.choices != "four",
         example_day=EXAMPLE_DAY,
         check=() if intro_progress.passed else _check(check_of(entry, shows), intro_progress, sent),
         tries_left=intro_progress.tries_left,

@@ -62,18 +62,11 @@ def test_where_the_votes_do_not_tell_there_is_no_number():
         assert np.isnan(slope_difference(of, first, second).difference)
 
 
-def graded(study, rng, *, slopes, cuts=(0.4, 1.5)):
-    """Draw the strengths of the votes of a study anew, by two measures; a side of .3 where asked for."""
-    lead = (slopes[0] * study.first + slopes[1] * study.second)[study.votes.pair]
-    latent = lead + rng.logistic(size=len(lead))
-    return np.sign(latent) * (np.abs(latent)[:, None] > cuts).sum(axis=1)
-
-
 def test_by_grades_the_difference_of_the_slopes_is_found():
     """The scale of a measure is not asked for, and it turns with the measures."""
     rng = np.random.default_rng(5)
     study = judged_measures(rng, queries=200, slopes=(0.9, 0.4), taste=0.0, unexplained=0.0)
-    strength = graded(study, rng, slopes=(0.9, 0.4))
+    strength = study.graded(rng)
     size = [np.sqrt((one**2).mean()) for one in (study.first, study.second)]
     found = graded_slope_difference(study.votes, strength, study.first, study.second)
     back = graded_slope_difference(study.votes, strength, study.second, 10 * study.first)
@@ -108,11 +101,7 @@ def test_by_grades_equal_measures_are_told_apart_in_one_of_twenty_studies():
     found = []
     for _ in range(100):
         study = judged_measures(rng)
-        strength = np.where(
-            study.votes.for_a == 0.5,
-            0,
-            np.sign(study.votes.for_a - 0.5) * rng.integers(1, 3, len(study.votes.pair)),
-        )
+        strength = study.graded(rng)
         found.append(graded_slope_difference(study.votes, strength, study.first, study.second))
 
     assert np.mean([one.error.p_value(one.difference) < 0.05 for one in found]) < 0.11
@@ -121,7 +110,7 @@ def test_by_grades_equal_measures_are_told_apart_in_one_of_twenty_studies():
 def test_where_grades_do_not_tell_there_is_no_number():
     """As by choices."""
     study = judged_measures(np.random.default_rng(4))
-    strength = graded(study, np.random.default_rng(4), slopes=(0.5, 0.5))
+    strength = study.graded(np.random.default_rng(4))
     always = np.sign(study.first[study.votes.pair]) * 2
 
     for given, first, second in (

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import prefcal
+from calibration.interchange.plain_files import read_preference_lines
 from metrics.errors import InputError
 from tests.study_app.prefcal_command import run_here
 
@@ -66,6 +67,69 @@ def test_a_strength_that_cannot_be_is_named_with_its_line(best, strong, answers,
     with pytest.raises(InputError) as caught:
         prefcal.import_preferences(frame(*best, strong=strong), **NAMED, strength="strong", answers=answers)
     assert [str(fault)[: len(said)] for fault in caught.value.faults] == [said]
+
+
+def test_answers_about_criteria_become_their_table(tmp_path, monkeypatch, capsys):
+    """With the strengths that their answers say; of rows with an overall answer, and where there is one about the criterion."""
+    table = frame("-2", "", "1", correct=["-1", "2", ""], short=["A", "B", "equally_good"])
+    read = prefcal.import_preferences(
+        table, **NAMED, answers=SCALE, criteria={"right": "correct", "short": "short"}
+    )
+    asked = read.criteria
+
+    assert read.preferences["judgment"].tolist() == ["J1", "J2"]
+    assert asked[["judgment", "criterion", "choice"]].to_numpy().tolist() == [
+        ["J1", "right", "left"],
+        ["J1", "short", "left"],
+        ["J2", "short", "equally_good"],
+    ]
+    assert asked["strength"].tolist()[0] == 1
+    assert asked["strength"][1:].isna().all()
+    assert prefcal.import_preferences(table, **NAMED, answers=SCALE).criteria is None
+
+    table.to_csv(tmp_path / "survey.csv", index=False)
+    options = [word for name, column in NAMED.items() for word in (f"--{name}", column)]
+    options += [f"--answer={said}={meant}" for said, meant in SCALE.items()]
+    options += ["--criterion", "right=correct", "--criterion", "short=short", "-o", tmp_path / "tables"]
+    ended = run_here(monkeypatch, capsys, "import", tmp_path / "survey.csv", *options)
+    assert ended.out.strip().endswith("2 preferences, 3 answers about criteria, 1 without an answer")
+    assert len(pd.read_csv(tmp_path / "tables" / "criteria.csv")) == 3
+
+    without = [word for word in options if word not in {"--criterion", "right=correct", "short=short"}]
+    again = run_here(monkeypatch, capsys, "import", tmp_path / "survey.csv", *without)
+    assert again.code == 1
+    assert "these answers about criteria are of the preferences that would be replaced" in again.err
+
+
+def test_an_unknown_answer_about_a_criterion_is_named_with_its_column():
+    """And a column that is not there."""
+    with pytest.raises(InputError, match="correct: unknown choice 'maybe'"):
+        prefcal.import_preferences(frame("A", correct=["maybe"]), **NAMED, criteria={"right": "correct"})
+    with pytest.raises(InputError, match="correctness"):
+        prefcal.import_preferences(frame("A"), **NAMED, criteria={"right": "correctness"})
+
+
+def test_lines_may_say_how_much_better(tmp_path):
+    """By a header or named columns; the winner or the choice beside it."""
+    named = "topic\tleft\tright\tworker\twinner\tstrength\nq\tA\tB\tw\tB\t2\nq\tA\tB\tv\t=\t0\n"
+    (tmp_path / "named.txt").write_text(named)
+    (tmp_path / "plain.txt").write_text("q\tA\tB\ta\t1\nq\tA\tB\tb\t3\n")
+    columns = ["topic", "left", "right", "choice", "strength"]
+    first, second = (
+        read_preference_lines(tmp_path / "named.txt"),
+        read_preference_lines(tmp_path / "plain.txt", columns=columns),
+    )
+
+    assert first[["choice", "strength"]].to_numpy().tolist() == [["right", 2], ["equally_good", 0]]
+    assert second[["choice", "strength"]].to_numpy().tolist() == [["left", 1], ["right", 3]]
+    (tmp_path / "plain.txt").write_text("q\tA\tB\ta\t0\nq\tA\tB\tb\t4\nq\tA\tB\t=\t1\n")
+    with pytest.raises(InputError) as caught:
+        read_preference_lines(tmp_path / "plain.txt", columns=columns)
+    assert [(fault.line, fault.problem) for fault in caught.value.faults] == [
+        (1, "the strength is '0'"),
+        (2, "the strength is '4'"),
+        (3, "the strength is '1'"),
+    ]
 
 
 def test_the_command_reads_a_scale_and_rank_takes_it(tmp_path, monkeypatch, capsys):

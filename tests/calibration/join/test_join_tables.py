@@ -11,6 +11,7 @@ from calibration.agree.agree_tables import agree
 from calibration.agree.score_sources import ScoreSources
 from calibration.join.join import join_tables
 from calibration.rank.ranking import rank_systems
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.files import read_tables, write_tables
 from calibration.tables.study_json import StudyRecord, TaskRecord, read_study, table_records, write_study
 from calibration.tables.suspicions import suspicions, suspicions_in_short
@@ -105,7 +106,7 @@ def estimates(tables, about):
         columns=["topic", "run", "metric", "value"],
     )
     ranking = rank_systems(tables, study=about)
-    sources = ScoreSources(tables=tables, scores=scores, drew_sides=("pairs",))
+    sources = ScoreSources(tables=tables, scores=scores, study=about)
     found = agree(sources)
     return (ranking.ranking, ranking.duels, found.agreement, found.comparisons, found.pairs)
 
@@ -127,6 +128,49 @@ def test_two_waves_of_one_crowd_give_the_numbers_of_one_study(tmp_path, crowd, w
         strict=True,
     ):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_tables_of_people_of_two_servers_are_those_of_one(tmp_path):
+    """Every kind of table, split by people into three folders, one of them Parquet alone, comes back byte for byte."""
+    whole = {
+        name: rows.sort_values("worker", kind="stable", ignore_index=True) if "worker" in rows else rows
+        for name, rows in simulate_study(
+            SimulatedStudy(workers=9, topics=4, items=4), np.random.default_rng(5)
+        ).items()
+    }
+    write_tables(whole, tmp_path / "whole")
+    names = sorted(whole["workers"]["worker"])
+    for number in range(3):
+        own = {
+            name: rows[rows["worker"].isin(names[number::3])].reset_index(drop=True)
+            if "worker" in rows
+            else rows
+            for name, rows in whole.items()
+        }
+        write_tables(own, tmp_path / f"server{number}", parquet=number == 2)
+    for path in (tmp_path / "server2").glob("*.csv"):
+        path.unlink()
+
+    joined = join_tables([tmp_path / f"server{number}" for number in range(3)], tmp_path / "joined")
+
+    assert (joined.record.in_several, joined.record.may_stand_twice) == (0, 3)
+    for name in whole:
+        written = [(tmp_path / place / f"{name}.csv").read_bytes() for place in ("whole", "joined")]
+        assert written[0] == written[1], name
+
+
+def test_a_joined_folder_is_joined_again_by_the_same_key(tmp_path, crowd, waves):
+    """People are still recognised; how many stand in several studies is then not told."""
+    first, second = waves()
+    more = folder(tmp_path / "third", {"preferences": crowd[:6].assign(topic="t9")}, record("wave3"))
+    join_tables([first, second], tmp_path / "two")
+
+    three = join_tables([tmp_path / "two", more], tmp_path / "three")
+
+    assert (three.record.pseudonyms, three.record.may_stand_twice, three.record.in_several) == (KEY, 0, 0)
+    assert [part.study for part in three.record.joined] == ["wave1", "wave2", "wave3"]
+    assert read_tables(tmp_path / "three")["preferences"]["worker"].nunique() == 12
+    assert any(note.startswith("how many people took part") for note in three.notes)
 
 
 def test_without_a_shared_key_it_is_said_that_people_may_stand_twice(tmp_path, crowd, waves):
@@ -203,7 +247,12 @@ def test_one_export_is_not_counted_twice(tmp_path, crowd, waves):
     assert "named twice" in refused([first, second, first], tmp_path / "joined")[0]
     assert "same tables as" in refused([first, copy], tmp_path / "joined")[0]
     assert "word for word" in refused([first, later], tmp_path / "joined")[0]
-    assert "stands in" in refused([first, unlike], tmp_path / "joined")[0]
+    restored = crowd[crowd["topic"] < "t5"].reset_index(drop=True)
+    restored.loc[3:, "decision_seconds"] += 1
+    parted = folder(tmp_path / "parted", {"preferences": restored}, record("wave1"))
+    assert "3 judgments (" in refused([first, parted], tmp_path / "joined")[0]
+    for same in (None, "same", "different"):
+        assert "word for word" in refused([first, unlike], tmp_path / "joined", workers=same)[0]
     assert "name two folders" in refused([first], tmp_path / "joined")[0]
 
 
@@ -304,7 +353,7 @@ def test_what_a_person_did_twice_with_a_topic_is_refused_or_kept_once(tmp_path, 
     joined = join_tables(folders, tmp_path / "joined", keep_first=True)
 
     assert len(faults) == 1
-    assert f"of worker w0 stands in table {table} of" in faults[0]
+    assert f"of worker w0 in table {table} is in" in faults[0]
     left = read_tables(tmp_path / "joined")[table]
     assert left["worker"].tolist() == ["w0", "w9"]
     column = "system" if table == "follows" else "intent"
@@ -420,8 +469,16 @@ def test_the_output_is_new_or_a_join(tmp_path, waves):
 def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     """Keys of the protocol are left out of study.json; times are exact where any are; consent texts of all are there."""
     records = (
-        {"times": "moved", "task": {"protocol": {"seed": 1, "pairs_per_worker": 5}}},
-        {"times": "exact", "task": {"protocol": {"seed": 1, "pairs_per_worker": 9}}},
+        {
+            "results_opened": [{"at": "2026-03-09T00:00Z", "judgments": 9}],
+            "times": "moved",
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 5, "pairs": "all"}},
+        },
+        {
+            "times": "exact",
+            "task": {"protocol": {"seed": 1, "pairs_per_worker": 9, "pairs": "pairs.tsv"}},
+            "results_opened": [{"at": "2026-03-05T00:00Z", "judgments": 7}],
+        },
     )
     folders = waves(
         more=({"searches": pd.DataFrame({"worker": ["w0"], "topic": "t0", "seconds": [1.0]})}, {}),
@@ -434,7 +491,9 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     joined = join_tables(folders, tmp_path / "joined", parquet=True)
 
     assert joined.record.times == "exact"
-    assert joined.record.tasks["pairs"].protocol == {"seed": 1}
+    assert [look.judgments for look in joined.record.results_opened] == [7, 9]
+    assert joined.record.tasks["pairs"].protocol == {"seed": 1, "pairs": "pairs.tsv"}
+    assert joined.record.pairs_file("pairs") == "pairs.tsv"
     assert (
         "task pairs: pairs_per_worker differs between the studies, and study.json leaves it out"
         in joined.notes

@@ -68,7 +68,7 @@ def test_a_judge_that_repeats_people_gives_its_own_win_rates():
     said = preferences[is_judge].set_index(names)["choice"]
     people = preferences[~is_judge]
     preferences.loc[~is_judge, "choice"] = said.loc[list(people[names].itertuples(index=False))].to_numpy()
-    served = SimpleNamespace(drew_sides=lambda _: True)
+    served = SimpleNamespace(drew_sides=lambda _: True, pairs_file=lambda _: None)
     study = rank_systems(checked_tables(drawn), study=served, assist=prefcal.read_verdicts(drawn))
     wins = dict.fromkeys(SYSTEMS, 0.0)
     for (_, left, right), choice in said.items():

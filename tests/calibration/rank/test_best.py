@@ -4,9 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import prefcal
 from calibration.rank.best import best_posterior, couple_chances, couple_votes
+from calibration.rank.best_system import best_system
 from calibration.rank.folder import read_ranking, write_ranking
-from calibration.rank.ranking import rank_systems
+from calibration.rank.judgments import JudgedSystems
+from calibration.rank.ranking import WITHOUT_JUDGE, rank_systems
+from calibration.rank.worths import fit_worths
 from metrics.errors import InputError
 
 RNG = np.random.default_rng(5)
@@ -97,6 +101,27 @@ def test_votes_in_a_circle_are_not_transitive():
     assert couple_chances(best_posterior(circle), np.random.default_rng(1)).sum() == pytest.approx(2)
 
 
+def test_a_circle_at_the_top_is_seen_among_couples_with_few_votes():
+    """Thirty votes of each couple of the best three, in a circle, beside 465 couples with one or two votes by worths; without it nothing is."""
+    rng = np.random.default_rng(8)
+    worth = np.append([1.0, 1.0, 1.0], rng.normal(0, 0.4, 28))
+    noise = [
+        (left, right, rng.choice([1.0, 0.0, 0.5], p=_shares(worth[left] - worth[right])), 1)
+        for left in range(31)
+        for right in range(31)
+        if left != right
+    ]
+
+    def counted(wins):
+        return votes(
+            [*noise, *(row for a, b in ((0, 1), (1, 2), (2, 0)) for row in both_ways(a, b, wins, 15 - wins))],
+            31,
+        )
+
+    assert best_posterior(counted(11)).is_intransitive
+    assert not best_posterior(counted(8)).is_intransitive
+
+
 def adaptive_tables(seed=1):
     """Six systems, 12 people, votes of a model; the first 2 of every 8 judgments were drawn whatever the answers were."""
     rng = np.random.default_rng(seed)
@@ -150,6 +175,80 @@ def test_a_ranking_of_adaptive_pairs_names_the_best_and_takes_its_win_rates_from
     assert ranking.frame()["worth"].sort_index().tolist() != alone.frame()["worth"].sort_index().tolist()
     assert any("adaptive_pairs" in note for note in ranking.notes)
     assert read_ranking(tmp_path).best_systems == {"t": best}
+
+
+def crowd(copies=1):
+    """Votes of people who differ much, each given some times."""
+    rng = np.random.default_rng(4)
+    worth, rows = np.array([0.9, 0.6, 0.3, 0.0]), []
+    for worker in range(24):
+        own = worth + rng.normal(0, 1.2, 4)
+        for topic in range(8):
+            left, right = rng.choice(4, 2, replace=False)
+            vote = rng.choice([1.0, 0.0, 0.5], p=_shares(own[left] - own[right]))
+            rows += [(left, right, vote, topic, worker)] * copies
+    left, right, for_left, topic, worker = map(np.array, zip(*rows, strict=True))
+    return JudgedSystems(
+        task="t",
+        systems=("a", "b", "c", "d"),
+        left=left,
+        right=right,
+        for_left=for_left,
+        topic=topic,
+        worker=worker,
+    )
+
+
+def test_votes_that_say_the_same_twice_make_the_best_no_surer():
+    """Each judgment four times: clusters are the same, so are probability, difference and interval; without the worths they are not."""
+    once, often = crowd(), crowd(4)
+    found, again = (best_system(each, fit_worths(each), 0.95, uniform=0) for each in (once, often))
+    unaware = best_system(often, None, 0.95, uniform=0)
+
+    assert (found.system, found.second) == (again.system, again.second)
+    assert (again.probability, again.difference, again.low, again.high) == pytest.approx(
+        (found.probability, found.difference, found.low, found.high), abs=0.02
+    )
+    assert unaware.probability > found.probability + 0.02
+
+
+def test_the_difference_of_chosen_systems_is_drawn_towards_zero():
+    """Below the difference of worths by likelihood, inside an interval that is no wider."""
+    judged = crowd()
+    worths = fit_worths(judged)
+    found = best_system(judged, worths, 0.95, uniform=0)
+    best, second = (judged.systems.index(name) for name in (found.system, found.second))
+    raw = worths.worth[best] - worths.worth[second]
+    reach = worths.covariances.of_differences().errors().half_width(0.95)[best, second]
+
+    assert 0 < found.difference < raw
+    assert found.high - found.low < 2.2 * reach
+
+
+def test_a_judge_assists_only_the_uniform_pairs_and_says_so():
+    """In both commands, in one line; the assisted win rates are those of people on uniform pairs."""
+    tables = adaptive_tables()
+    rng, votes = np.random.default_rng(3), tables["preferences"]
+    couples = [(f"q{topic}", f"s{a}", f"s{b}") for topic in range(9) for a in range(6) for b in range(a)]
+    verdicts = pd.DataFrame(couples, columns=["topic", "system_left", "system_right"]).assign(
+        task="t", worker="judge", pair="p", choice=rng.choice(["left", "right"], len(couples)), order=1
+    )
+    judges = pd.DataFrame({"worker": ["judge"], "kind": ["model"]})
+    both = {"preferences": pd.concat([votes, verdicts], ignore_index=True), "workers": judges}
+    ranking = prefcal.rank(both, assist="judge")
+    single = ranking.assisted[ranking.assisted["against"] == ""].set_index("system")
+
+    assert f"t: {WITHOUT_JUDGE}" in ranking.notes
+    assert single["people"].sort_index().tolist() == pytest.approx(
+        ranking.ranking.set_index("system")["win_rate"].sort_index().tolist(), abs=2e-3
+    )
+    assert single["pairs_people"].iloc[0] < 90
+    scores = pd.DataFrame(
+        [(f"s{a}", f"q{topic}", "m", -a) for a in range(6) for topic in range(9)],
+        columns=["run", "topic", "metric", "value"],
+    )
+    notes = prefcal.agree(both, scores=scores, assist="judge").notes
+    assert sum("(adaptive_pairs)" in note for note in notes) == 1
 
 
 def test_without_uniform_pairs_nothing_is_ranked():

@@ -418,3 +418,21 @@ def test_no_error_of_a_difference_is_smaller_than_that_of_a_pair():
     _, low, high = ceiling(votes, pair, pair // 8).less_panel(np.ones(40), "weighted")
 
     assert high - low == pytest.approx(2 * 2.78 / 40, abs=0.01)
+
+
+def test_the_error_without_known_people_is_that_of_each_query_left_out():
+    """Thirty unequal queries, judged by nobody knows whom: the jackknife by estimates of the other 29, not of groups of queries."""
+    rng = np.random.default_rng(7)
+    pairs = rng.integers(3, 20, size=30)
+    query = np.repeat(np.arange(30), pairs)
+    lead = rng.normal(size=30)[query] + rng.normal(size=len(query))
+    votes = (rng.random((len(query), 3)) < 1 / (1 + np.exp(-lead))[:, None]).astype(float)
+    left_out = np.array(
+        [ceiling_of(votes[query != one], query[query != one]).panel("half") for one in range(30)]
+    )
+
+    found = ceiling_of(votes, query).second_panel["half"]
+    assert found.standard_error == pytest.approx(
+        math.sqrt(29 / 30 * ((left_out - left_out.mean()) ** 2).sum()), rel=1e-4
+    )
+    assert found.df == pytest.approx(pairs.sum() ** 2 / (pairs**2).sum() - 1)

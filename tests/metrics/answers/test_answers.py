@@ -117,8 +117,8 @@ def test_weighted_scores_may_be_strict():
 @pytest.mark.parametrize(
     ("text", "labels", "shown"),
     [
-        ("It ended [1]. In 1980. [2] So?", {"1", "2"}, [("It ended .", True), ("In 1980.", True), ("So?", False)]),
-        ("See [1, 2]! See [1-2]; end", {"1", "2"}, [("See !", True), ("See ; end", True)]),
+        ("It ended [1]. In 1980. [2] So?", {"1", "2"}, [("It ended.", True), ("In 1980.", True), ("So?", False)]),
+        ("See [1, 2]! See [1-2]; end", {"1", "2"}, [("See!", True), ("See; end", True)]),
         ("A [sic] word [9].", {"1"}, [("A [sic] word [9].", False)]),
         ("終わった。いつ？[1]本当", {"1"}, [("終わった。", False), ("いつ？", True), ("本当", False)]),
         ("- one\n- two [a b]\n\n---", {"a b"}, [("- one", False), ("- two", True)]),
@@ -273,10 +273,12 @@ def test_two_runs_of_one_id_are_refused(files):
     ("objects", "said"),
     [
         ([answer("1", ("", [])), answer("2", ("", []))], "a.jsonl:1: the answer to topic 1 is empty (and 1 fault more of this kind); write one, or delete it"),
-        ([answer("1", ("x", [4]))], "a.jsonl:1: the answer to topic 1 cites 4, and there are 1 references, counted from 0; add it"),
+        ([answer("1", ("x", [4]))], "a.jsonl:1: the answer to topic 1 cites 4, and there is 1 reference, counted from 0; add it"),
         ([answer("1", ("x", [])), answer("1", ("x", []))], "a.jsonl:2: topic 1 is answered twice; delete one"),
         ([answer("1", ("x", [])), answer("2", ("x", []), run="r9")], "a.jsonl:2: an answer of run 'r9', and those above are of 'r1'; write"),
         ([answer("1", ("x", [])) | {"metadata": {"narrative_id": "9"}}], "a.jsonl:1: the answer is to topic 1 and to topic 9; write one of the two ids"),
+        ([answer("1", ("x", [])) | {"metadata": {"topic_id": "9"}}], "a.jsonl:1: the answer is to topic 1 and to topic 9; write one of the two ids"),
+        ([answer("1", ("x", [])), {"topic": "2", "text": "x"}], "a.jsonl:2: an answer of another form than those above; write"),
         ([{"topic": "1", "text": "x"}, {"topic_id": "2", "answer": [{"text": "x"}]}], "a.jsonl:2: an answer of another form than those above; write"),
     ],
 )  # fmt: skip

@@ -23,6 +23,7 @@ from study_app.study.entries import (
     AdaptivePairs,
     CheckQuestion,
     Codes,
+    Criterion,
     Question,
     StudyEntry,
     StudyFileModel,
@@ -71,13 +72,14 @@ ENTRIES = {
     "study": StudyEntry,
     "codes": Codes,
     "check": CheckQuestion,
+    "criterion": Criterion,
     "question": Question,
     **{name: kind.entry for name, kind in KINDS.items()},
 }
 WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles, ImageFiles, AdaptivePairs}
 """Paths, and numbers."""
 
-PATHS = {"pairs", "pseudonyms", "signing_keys"}
+PATHS = {"gold_pairs", "pairs", "pseudonyms", "signing_keys"}
 
 FOR_ANALYSIS = {"compare", "primary"}
 """Names of measures; the report shows them."""
@@ -123,6 +125,7 @@ def poisoned_tasks():
     changes["summary_pairs"] |= {"search_seconds": 1, "min_search_seconds": 1}
     for kind in ("summary_pairs", "stream_pairs", "ranked_pairs"):
         changes[kind]["criteria"] = [EVIL]
+    changes["ranked_pairs"]["criteria"].append({"name": "correct", "text": EVIL})
     return changes
 
 
@@ -194,7 +197,12 @@ def test_every_key_of_a_study_file_that_takes_markup_has_some_in_these_tests(tmp
     """The schema is asked, so that a new key with a text cannot be forgotten."""
     document = yaml.safe_load(poisoned_study(tmp_path).read_text())
     tasks = {task["kind"]: task for task in document["tasks"]}
-    parts = {"study": document, "codes": {}, "check": tasks["questions"]["check"]}
+    parts = {
+        "study": document,
+        "codes": {},
+        "check": tasks["questions"]["check"],
+        "criterion": tasks["ranked_pairs"]["criteria"][1],
+    }
     kind = (
         "stream_pairs" if name in {"answer_pairs", "image_pairs"} else name
     )  # whose words stand on the same pages

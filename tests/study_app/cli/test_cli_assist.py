@@ -1,6 +1,7 @@
 """`--assist`: numbers of people that a judge assists, beside those of people alone, as `agree`, `rank` and `plan agreement` print them."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -10,6 +11,10 @@ from calibration.agree.folder import JUDGES
 from calibration.judges.assist import AGREEMENTS, MEANING
 from calibration.rank.folder import ASSISTED
 from calibration.tables.files import write_tables
+from study_app.report.build import build_report
+from study_app.report.folder import read_material
+from study_app.report.page import percent
+from study_app.report.parts.assisted import METHOD
 from tests.calibration.judged_summaries import study
 from tests.study_app.cli.test_cli_agree_judges import judged_by
 from tests.study_app.prefcal_command import run_here, run_once
@@ -100,6 +105,32 @@ def test_python_has_the_same_and_the_next_agree_forgets_it(folder, agreed, monke
     assert (folder / "again" / JUDGES["assisted"]).exists(), again.err
     run_here(monkeypatch, capsys, "agree", folder / "tables", "-o", folder / "again")
     assert not (folder / "again" / JUDGES["assisted"]).exists()
+
+
+def test_the_report_has_a_section_on_it(folder, agreed):
+    """Sentence, table and methods, with the numbers of the file."""
+    assert agreed.code == 0
+    material = read_material(folder / "results")
+    notes = (
+        "summaries: people chose their pairs; assisted numbers do not hold (pairs_not_drawn)",
+        "of something else",
+    )
+    material = replace(material, record={**material.record, "notes": notes})
+    sections = {section.key: section for section in build_report(material).sections}
+    (table,) = sections["assisted"].tables
+    rows = pd.read_csv(folder / "results" / JUDGES["assisted"], keep_default_na=False, na_values=["nan"])
+    first = rows[(rows["against"] == "") & (rows["ties"] == "against")].iloc[0]
+
+    assert table.rows[0][0] == first["measure"]
+    assert table.rows[0][3] == percent(first["estimate"])
+    assert sections["assisted"].title.startswith(
+        f"With all the agreement of {first['measure']} is {percent(first['estimate'])}"
+    )
+    assert MEANING in sections["assisted"].paragraphs
+    assert sections["assisted"].paragraphs[2:] == (
+        "People chose their pairs; assisted numbers do not hold (pairs_not_drawn).",
+    )
+    assert METHOD in sections["methods"].paragraphs
 
 
 def test_rank_prints_it_too(folder, monkeypatch, capsys):

@@ -1,5 +1,6 @@
 """Each act by a command is a line of the audit, and the chain stays whole; an export of a damaged file says so."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -84,10 +85,39 @@ def test_each_act_by_a_command_is_a_line(study, run, tmp_path):
     ]
     details = [detail for _, _, detail in found]
     assert details[0].startswith("changed, version ")
-    assert details[3:5] == ["moved times", "exact times, with raw"]
+    exported = "of 1 person under pseudonyms"
+    assert details[3:5] == [f"moved times, {exported}", f"exact times, with raw, {exported}"]
     assert details[8] == code[1]
     assert "5f0123456789" not in str(found)
     assert check_database(study.database) == []
+
+
+def test_the_audit_is_printed_with_the_number_of_people_of_each_act(study, run):
+    """From the first line on; a line that somebody changed is named; machines get every field."""
+    study.visitor().open("/s/small?PROLIFIC_PID=5f0123456789abcdef012345&STUDY_ID=s&SESSION_ID=t").send()
+    assert run("audit").out == "small: nothing was done yet\n"
+    run("study", "pause", "small")
+    run("worker", "--platform-id", "5f0123456789abcdef012345")
+    run("retention", "small", "--all-identities", "--delete")
+    [(name,)] = study.rows(select(Worker.pseudonym))
+    printed = run("audit", "small").out
+    lines = printed.splitlines()
+    assert lines[0].startswith("small: 3 acts from ")
+    assert lines[0].endswith(" UTC, by command line (3)")
+    assert lines[1] == "The chain of lines is whole."
+    assert lines[2] == "Of single people or their ids: look up by platform id (1), delete (1)."
+    assert [line.split()[0] for line in lines[6:] if line.strip()[0].isdigit()][:3] == ["1", "2", "3"]
+    assert re.search(rf"look up by platform id +1  {name}\n", printed)
+    assert "the platform ids of 1 person (" in printed
+    only = run("audit", "small", "--people", "--format", "csv").out.splitlines()
+    assert only[0] == "study,number,at,who,what,people,detail"
+    assert only[1].startswith("small,2,20")
+    assert only[1].endswith(f",command line,look up by platform id,1,{name}")
+    assert len(only) == 3
+    with closing(sqlite3.connect(study.database.engine.url.database)) as connection:
+        connection.execute("UPDATE audit SET detail = 'nothing' WHERE number = 2")
+        connection.commit()
+    assert "the audit of study small: line 2 was changed" in run("audit").out
 
 
 def test_the_whole_database_is_a_line_in_every_study(study, run, tmp_path):

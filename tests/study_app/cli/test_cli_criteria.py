@@ -162,6 +162,22 @@ def test_grades_are_printed_written_and_reported(folder, run, tmp_path):
     assert (tmp_path / "out" / "ranking.svg").stat().st_size > 1_000
 
 
+def test_without_worths_the_answer_says_so(study, run, tmp_path):
+    """A system that always loses by most: its ranks are not read off from win rates in silence."""
+    judged = study["preferences"].copy()
+    for side, other in (("left", "right"), ("right", "left")):
+        judged.loc[judged[f"system_{side}"] == "d", ["choice", "strength"]] = [other, 2]
+    write_tables({"preferences": judged}, tmp_path / "tables")
+    ended = run("rank", tmp_path / "tables", "--ordinal", "-o", tmp_path / "out")
+    report = build_report(read_material(tmp_path / "out"))
+
+    assert ended.out.startswith("Graded answers give no worths here, so that all ranks are open;")
+    assert "1 to 4  d         none     no interval  0 %" in ended.out
+    assert "no worths: a, b, c never lose, so no worth is finite" in ended.err
+    assert report.front.points["Answer"].startswith("Graded answers give no worths here")
+    assert report.front.figure.caption.startswith("Win rate with its 95")
+
+
 def test_by_a_criterion_its_grades_are_taken(folder, run):
     """Both options together."""
     lines = run("rank", folder / "tables", "--ordinal", "--by", "short").out.splitlines()

@@ -39,7 +39,15 @@ def test_every_option_says_what_it_is_before_its_values_and_default(words):
 @pytest.mark.parametrize(
     ("words", "pieces"),
     [
-        ("serve", ["prefcal study load FILE", "0.0.0.0 other machines too", "docs/deploy.md"]),
+        (
+            "serve",
+            [
+                "prefcal study load FILE",
+                "or name its file here",
+                "0.0.0.0 other machines too",
+                "docs/deploy.md",
+            ],
+        ),
         ("study", ["one YAML file", "docs/study-file.md", "after load comes prefcal serve"]),
         (
             "status",

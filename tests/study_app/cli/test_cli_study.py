@@ -48,16 +48,19 @@ def test_check_says_what_workers_will_do_and_changes_nothing(small_study, databa
     """A good file is told task by task, with minutes, answers and cost; what looks wrong stands by itself."""
     lines = run("study", "check", small_study(reward=1.5)).stdout.splitlines()
     assert lines[:3] == ["small: no faults; platform generic, device any", "", "What a worker does"]
-    assert lines[4].startswith("  task 1, summaries (summary_pairs, en): ")
+    assert lines[5].startswith("  task 1, summaries (summary_pairs, en): ")
     done = "chooses 1 of 2 queries, looks it up for 80 s, and judges 3 pairs of 3 systems, 1 of them twice"
-    assert lines[5] == f"    {done}"
+    assert lines[6] == f"    {done}"
     assert "  task 1, summaries: 6 workers; 3 judgments of each of 6 pairs" in lines
     assert "  workers: 6, then the study is full" in lines
     assert any(line.startswith("  cost: 1.50 USD a worker, 1.50 with the") for line in lines)
     assert any("6 workers x 1.50 = 9.00" in line for line in lines)
-    first, second, *_ = lines[lines.index("Look at this") + 1 :]
-    assert first == "  the consent text does not say what is paid: reward is 1.50 USD"
-    assert second.startswith("  a worker gets 1 repeats in all, but")
+    [added] = [line.strip() for line in lines if "the page adds: " in line]
+    assert re.fullmatch(
+        r"the page adds: It takes about \d+ to \d+ minutes, and you are paid 1\.50 USD for all of it\.", added
+    )
+    first, *_ = lines[lines.index("Look at this") + 1 :]
+    assert first.startswith("  a worker gets 1 repeats in all, but")
     assert not database.exists()
 
 

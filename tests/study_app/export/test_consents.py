@@ -19,15 +19,15 @@ def texts(folder):
 
 def test_every_text_that_somebody_agreed_to_is_exported_under_its_hash(campaign, tmp_path):
     """Not the one that nobody agreed to; an export again replaces them."""
-    study = campaign(tasks=[votes_task()], consent="First text.")
+    study = campaign(tasks=[votes_task()], consent="First text, 5 minutes.")
     study.arrive("ann").send()
     study.load(tasks=[votes_task()], consent="Nobody's text.")
     study.arrive("bob")
-    study.load(tasks=[votes_task()], consent="Third text: 同意.")
+    study.load(tasks=[votes_task()], consent="Third text, 5 minutes: 同意.")
     study.arrive("cleo").send()
     for _ in range(2):
         export(study, tmp_path / "tables")
         found = texts(tmp_path / "tables")
-        assert sorted(found.values()) == [b"First text.", "Third text: 同意.".encode()]
+        assert sorted(found.values()) == [b"First text, 5 minutes.", "Third text, 5 minutes: 同意.".encode()]
         for digest, text in found.items():
             assert hashlib.sha256(text).hexdigest() == digest

@@ -262,6 +262,21 @@ def test_the_command_writes_what_python_returns_and_says_how_much_it_is(tmp_path
     assert ended.out == f"{out}: 54 requests: {characters:,} characters, about {characters / 4:,.0f} tokens\n"
 
 
+def test_a_judge_of_a_graded_study_is_asked_for_the_side_and_the_note_says_so(tmp_path, monkeypatch, capsys):
+    """Of the criteria it sees those that people are only told to think of; gold pairs are for people."""
+    asked = [{"name": "correct", "text": "Which is more correct?"}]
+    changes = {"choices": "graded7", "criteria": ["Mind the gap.", *asked], "gold_pairs": "gold.tsv"}
+    (tmp_path / "gold.tsv").write_text("SYQ-1\tsysalpha\tsysbeta\tsysbeta\n")
+    path = write_every_task(tmp_path, tasks={"summary_pairs": changes})
+    ended = run_here(monkeypatch, capsys, "judge", "requests", path, "-o", tmp_path / "out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (
+        "note: pairs: people give graded answers or answer criteria; a judge is asked for A, B" in ended.err
+    )
+    assert len(lines) == 2 * (6 - 1)
+    assert all("Mind the gap." in text and "more correct" not in text for text in texts(lines))
+
+
 def test_japanese_counts_a_token_a_character():
     """Four characters a token would be three times too few."""
     size = RequestSize()

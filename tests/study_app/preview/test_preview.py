@@ -91,6 +91,18 @@ def test_a_worker_is_led_through_every_page_of_a_task(previewed, kind):
     assert browser.get(opened.headers["Location"]).status_code == 200
 
 
+def test_graded_pairs_with_criteria_and_a_reason_lead_to_the_end(previewed):
+    """Every question of a page is answered on the way."""
+    asked = {"choices": "graded5", "criteria": [{"name": "short", "text": "Shorter?"}], "reason": "required"}
+    preview, browser = previewed(write_small_study, tasks=[pairs_task(**asked)])
+    second, finish = numbers(preview, "Second pair", "Finish")
+    page = browser.get(f"/open/{second}", follow_redirects=True).text
+    assert "A slightly better" in page
+    assert "Shorter?" in page
+    opened = browser.get(f"/open/{finish}")
+    assert step(opened.headers["Location"]) == "finish"
+
+
 def test_a_stream_opens_on_its_first_visit_and_on_a_later_day(previewed):
     """With what came in between, and the question after it."""
     preview, browser = previewed(TASKS["stream_visits"])

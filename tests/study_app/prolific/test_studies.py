@@ -21,10 +21,10 @@ BASE = ("--base", "https://study.example.org")
 def drafted(new_prolific, run, tmp_path):
     """Return a campaign without a study on Prolific yet, and a function that runs draft on its file."""
     (tmp_path / "ids.txt").write_text("".join(f"{person(number)}\n" for number in range(1, 6)))
+    (tmp_path / "out.txt").write_text(f"{person(9)}\n")
     codes = {"screened_out": "COUT", "failed_checks": "CFAIL"}
-    made = new_prolific(
-        0, remote=None, study={"device": "phone", "codes": codes, "reward": 2.5, "ids": "../ids.txt"}
-    )
+    lists = {"ids": "../ids.txt", "keep_out": ["../out.txt", "study pilot"]}
+    made = new_prolific(0, remote=None, study={"device": "phone", "codes": codes, "reward": 2.5, **lists})
 
     def draft(*options):
         made.study.clock.forward(1)
@@ -35,7 +35,7 @@ def drafted(new_prolific, run, tmp_path):
 
 
 def test_a_draft_says_what_the_study_file_says(drafted):
-    """Codes that wait for review, reward in cents, device, list of who is let in; nothing is sent without --yes."""
+    """Codes that wait for review, reward in cents, device, lists of who is let in and who is not; nothing is sent without --yes."""
     made, draft = drafted
     said = draft("--places", "20")
     assert said.code == 0, said.err
@@ -56,7 +56,8 @@ def test_a_draft_says_what_the_study_file_says(drafted):
     ]
     assert (there["reward"], there["total_available_places"]) == (250, 20)
     assert there["device_compatibility"] == ["mobile", "tablet"]
-    [allowed] = there["filters"]
+    allowed, out = there["filters"]
+    assert out == {"filter_id": "custom_blocklist", "selected_values": [person(9)]}
     assert allowed == {
         "filter_id": "custom_allowlist",
         "selected_values": [person(number) for number in range(1, 6)],

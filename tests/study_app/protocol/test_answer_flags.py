@@ -62,5 +62,5 @@ def test_repeats_and_changed_answers_count_for_straight_lining_only():
 
 
 def test_every_flag_is_shown_to_who_watches_the_study():
-    """Between the two checks of the exclusion rule and the flags there is no other."""
-    assert list(CHECKS) == ["search", "consistency", *FLAGS]
+    """Between the three checks of the exclusion rule and the flags there is no other."""
+    assert list(CHECKS) == ["search", "consistency", "gold", *FLAGS]

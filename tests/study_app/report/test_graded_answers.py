@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     write_tables(tables, room / "tables")
     protocol = {
         "choices": "graded5",
-        "criteria": ["Think of a friend.", {"name": "correct"}, "short"],
+        "criteria": ["Think of a friend.", {"name": "correct", "text": "Which is right?"}, "short"],
         "min_gold": 0.5,
     }
     record = {"study": "s", "tasks": {"answers": {"kind": "answer_pairs", "protocol": protocol}}}
@@ -95,12 +95,11 @@ def test_gold_pairs_stand_beside_repeats_with_who_was_left_out(folder):
 
 
 def test_methods_say_how_people_were_asked(folder):
-    """The scale, the criteria asked, those only shown, and the rule."""
+    """The criteria asked, those only shown, and the rule."""
     said = " ".join(methods_section(read_material(folder), []).paragraphs)
 
     assert "Above the two stood: Think of a friend." in said
-    assert "Answers had five grades" in said
-    assert "people answered about correct, short, on the same scale" in said
+    assert "On the same page and scale people answered about correct (Which is right?), short." in said
     assert "less than 0.5 of at least 3 gold pairs answered right" in said
 
 

@@ -5,7 +5,7 @@ import csv
 import pytest
 from sqlalchemy import select
 
-from study_app.services.researcher.find import LOOK_UP, NOBODY
+from study_app.services.researcher.audit import LOOK_UP, NOBODY
 from study_app.store.check import check_database
 from study_app.store.console_models import AuditEntry
 from study_app.store.models import Ballot, LoadedStudy, PlatformIdentity, Worker
@@ -89,33 +89,29 @@ def test_a_person_is_found_with_standing_and_payments(study, run):
     assert ANN not in str(study.rows(select(AuditEntry.detail)))
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["worker", "--platform-id", "nobody"], "no worker of any loaded study has this platform id"),
-        (["worker", "small", "--platform-id", "a\0b"], "no worker of small has this platform id"),
-        (["worker", "other", "--platform-id", BOB], "it stands in small: name that study"),
-        (["worker", "none", "--platform-id", ANN], "unknown study 'none'"),
-        (
-            ["withdraw", "--platform-id", ANN],
-            "this id stands in 2 studies (small on connect, other on generic)",
-        ),
-        (["retention", "--platform-id", ANN, "--delete"], "this id stands in 2 studies"),
-        (["retention", "other", "--platform-id", BOB, "--delete"], "no worker of other has this platform id"),
-    ],
-)
-def test_who_is_not_found_is_said_in_a_line_and_the_search_is_kept(study, run, words, problem):
+NOT_FOUND = [
+    (["worker", "--platform-id", "nobody"], "no worker of any loaded study has this platform id"),
+    (["worker", "small", "--platform-id", "a\0b"], "no worker of small has this platform id"),
+    (["worker", "other", "--platform-id", BOB], "it stands in small: name that study"),
+    (["worker", "none", "--platform-id", ANN], "unknown study 'none'"),
+    (["withdraw", "--platform-id", ANN], "this id stands in 2 studies (small on connect, other on generic)"),
+    (["retention", "--platform-id", ANN, "--delete"], "this id stands in 2 studies"),
+    (["retention", "other", "--platform-id", BOB, "--delete"], "no worker of other has this platform id"),
+]
+
+
+def test_who_is_not_found_is_said_in_a_line_and_the_search_is_kept(study, run):
     """Nothing else changes."""
     before = study.rows(select(Worker.withdrawn_at)), study.rows(select(PlatformIdentity.id))
-    ended = run(*words, code=1)
-    assert problem in ended.err
-    assert len(ended.err.strip().splitlines()) == 2  # the first says which database
+    for words, problem in NOT_FOUND:
+        ended = run(*words, code=1)
+        assert problem in ended.err
+        assert len(ended.err.strip().splitlines()) == 2  # the first says which database
     assert (study.rows(select(Worker.withdrawn_at)), study.rows(select(PlatformIdentity.id))) == before
-    kept = [detail for _, detail in searches(study) + searches(study, "other")]
-    assert bool(kept) is ("none" not in words)
-    assert kept.count(NOBODY) == {"nobody": 2, "a\0b": 1, BOB: 1}.get(
-        words[words.index("--platform-id") + 1], 0
-    )
+    ann, bob = pseudonym(study, ANN), pseudonym(study, BOB)
+    assert [detail for _, detail in searches(study)] == [NOBODY, NOBODY, bob, ann, ann, bob]
+    of_other = [detail for _, detail in searches(study, "other")]
+    assert of_other == [NOBODY, NOBODY, *[pseudonym(study, ANN, "other")] * 2, NOBODY]
 
 
 def test_somebody_is_withdrawn_by_id_in_the_study_that_is_named(study, run):
@@ -180,14 +176,31 @@ def test_the_console_finds_who_may_see_ids(study):
     assert f"Done: look up by platform id ({ann})" in page
     assert "Code for complete shown 2026-03-01" in page
     assert "No list of the platform has this person." in page
-    nobody = client.post("/r/small/people/find", data=form | {"platform_id": "x"})
-    assert (nobody.status_code, "Nobody has this id in this study" in text_of(nobody)) == (404, True)
-    assert searches(study) == [("key of the installation", ann)]
-    refused = study.rows(select(AuditEntry.detail).where(AuditEntry.what == f"refused: {LOOK_UP}"))
-    assert [detail.startswith(NOBODY.capitalize()) for (detail,) in refused] == [True]
+    nobody = client.post("/r/small/people/find", data=form | {"platform_id": "x"}, follow_redirects=True)
+    assert f"Done: look up by platform id ({NOBODY})." in text_of(nobody)
+    assert searches(study) == [("key of the installation", ann), ("key of the installation", NOBODY)]
+    taken = list(csv.DictReader(client.get("/r/small/audit.csv").text.splitlines()))
+    assert [(row["what"], row["people"], row["detail"]) for row in taken[-2:]] == [
+        (LOOK_UP, "1", ann),
+        (LOOK_UP, "0", NOBODY),
+    ]
+
+    own = f"/r/small/people/{ann}"
+    assert client.post(f"{own}/withdraw", data={"csrf": token(client)}).status_code == 422
+    sure = {"csrf": token(client), "sure": "yes"}
+    assert f"Done: withdraw ({ann})." in text_of(
+        client.post(f"{own}/withdraw", data=sure, follow_redirects=True)
+    )
+    assert client.post(f"{own}/withdraw", data=sure).status_code == 409
+    withdrawn = study.rows(select(Worker.pseudonym).where(Worker.withdrawn_at.is_not(None)))
+    assert [name for (name,) in withdrawn] == [ann]
 
     looking = watcher(study)
     assert "Id at the platform" not in text_of(looking.get("/r/small/people"))
     form = {"csrf": token(looking), "platform_id": ANN}
     assert looking.post("/r/small/people/find", data=form).status_code == 403
-    assert "No list of the platform" not in text_of(looking.get(f"/r/small/people/{ann}"))
+    bob = f"/r/small/people/{pseudonym(study, BOB)}"
+    shown = text_of(looking.get(bob))
+    assert "No list of the platform" not in shown
+    assert "asked to have the answers withdrawn" not in shown
+    assert looking.post(f"{bob}/withdraw", data={"csrf": token(looking), "sure": "yes"}).status_code == 403

@@ -96,6 +96,34 @@ def test_who_comes_back_after_the_deletion_is_the_same_person_and_deletion_says_
     assert study.arrive("ann", study="first").step == "withdrawn"
 
 
+def test_the_key_is_deleted_on_request_and_then_nobody_new_is_let_in(campaign, command):
+    """Who is known by their id goes on; loading the study again brings the key back, and with it people as they were."""
+    study = campaign()
+    file = with_key(study, "first")
+    assert command(study, "study", "load", file).code == 0
+    for name in ("ann", "bob"):
+        study.arrive(name, study="first").send()
+    assert (
+        "would delete: 1 of key of shared pseudonyms"
+        in command(study, "retention", "first", "--shared-key").out
+    )
+    assert KEY in str(study.everything())
+
+    deleted = command(study, "retention", "first", "--shared-key", "--delete")
+
+    assert "deleted: 1 of key of shared pseudonyms" in deleted.out
+    assert "nobody new is let in until the study is loaded again" in deleted.err
+    assert KEY not in str(study.everything())
+    assert study.arrive("ann", study="first").step != "consent"
+    assert study.arrive("cleo", study="first").status == 503
+    assert command(study, "retention", "first", "--all-identities", "--delete").code == 0
+    assert study.arrive("ann", study="first").status == 503
+    assert command(study, "study", "load", file).code == 0
+    assert study.arrive("ann", study="first").step != "consent"
+    assert study.arrive("cleo", study="first").step == "consent"
+    assert len(study.rows(select(Worker))) == 3
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from pydantic_core import PydanticUndefined
 
-from study_app.services.researcher import load
+from study_app.services.researcher import differences
 from study_app.study.entries import (
     AdaptivePairs,
     CheckQuestion,
     Codes,
+    Criterion,
     JudgingTask,
     Question,
     StudyEntry,
@@ -40,11 +41,13 @@ MODELS: dict[str, type[StudyFileModel]] = {
     "### Judged pairs": JudgingTask,
     "### Question": Question,
     "### Adaptive pairs": AdaptivePairs,
+    "### Graded answers and criteria": Criterion,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},
 }
 IN_WORDS = {
     "completion_code": "one per worker",
     "ids": "everybody",
+    "keep_out": "nobody",
     "pseudonyms": "drawn at random",
     "demographics": "none",
     "signing_keys": "none",
@@ -147,8 +150,10 @@ def test_what_may_change_while_answers_exist_is_listed():
     """And what may only be raised."""
     free, raised = (
         set(re.findall(r"`(\w+)`", cell))
-        for cell in PAGE.split("## Changing a loaded study")[1].split("|---|---|---|")[1].split("|")[1:3]
+        for cell in PAGE.split("## Changing a loaded study")[1]
+        .split("|---|---|---|---|---|\n")[1]
+        .split("|")[1:3]
     )
     of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}
-    assert free == (load.FREE_OF_STUDY | load.FREE_OF_TASK | of_kinds) - {"folder"}
-    assert raised == {kind.limit_key for kind in KINDS.values()} - {None}
+    assert free == (differences.FREE_OF_STUDY | differences.FREE_OF_TASK | of_kinds) - {"folder"}
+    assert raised == {kind.limit_key for kind in KINDS.values()} - {None} | {"budget"}

@@ -261,7 +261,8 @@ def test_the_consent_says_how_long_it_takes_and_what_is_paid(summaries):
     path = summaries / "study.yaml"
     path.write_text(path.read_text().replace("reward: 2.5 ", "reward: 3.5 "))
     checked = CliRunner().invoke(cli, ["study", "check", str(path)]).output
-    assert "the consent text does not say what is paid: reward is 3.50 EUR" in checked
+    assert "the consent text names another amount than reward: 3.50 EUR, which the page adds" in checked
+    assert "the page adds: You are paid 3.50 EUR for all of it." in checked
 
 
 def test_a_diary_says_over_how_many_days_it_goes(tmp_path):
@@ -524,6 +525,30 @@ def test_articles_of_pubmed_are_sources_by_their_numbers(tmp_path):
     assert [topic.text for topic in task.topics] == ["How?"]
     _, *sources = task.sides["t-1", "one"].blocks
     assert [source.inside[0].text for source in sources] == ["31562322", "2", "7"]
+
+
+def test_answers_that_a_run_grounded_have_what_supports_them_as_sources(tmp_path):
+    """As in TREC BioGen 2025, task A (its validation script): what contradicts a sentence is no source of it."""
+    for name, found in (("one", [2, 3]), ("two", [])):
+        sentence = {
+            "text": "So it is.",
+            "existing_supported_citations": [1],
+            "supported_citations": found,
+            "contradicted_citations": [4],
+        }
+        answer = {"metadata": {"run_name": name, "qa_id": "116"}, "answer": [sentence]}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps([answer]))
+    (tmp_path / "asked.json").write_text(
+        '[{"qa_id": "116", "question": "How?"}, {"qa_id": "9", "question": "Why?"}]'
+    )
+    result = new(tmp_path, "--study", "mine")
+    assert result.exit_code == 0, result.output
+    [task] = written(tmp_path).tasks
+    assert [topic.text for topic in task.topics] == ["How?"]
+    for name, sources in (("one", ["1", "2", "3"]), ("two", ["1"])):
+        block, *cited = task.sides["116", name].blocks
+        assert block.text == "So it is. " + "".join(f"[{label}]" for label in sources)
+        assert [source.inside[0].text for source in cited] == sources
 
 
 SEGMENTS = [

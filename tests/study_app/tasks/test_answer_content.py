@@ -8,6 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.answers.judged import AnswerSentence
 from metrics.errors import InputError
 from metrics.readers.answers import read_answers
 from metrics.readers.texts import read_document_texts, read_ranked_topics
@@ -290,7 +291,7 @@ def test_turns_of_a_conversation_are_answers(tmp_path):
 
 
 def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
-    """And brackets that a sentence has anyway are words, not marks of sources; numbers that they have are not used."""
+    """A mark that the sentence has already stands for the place that it cites."""
     answer = {
         "topic_id": "Q1",
         "references": [{"docid": "d1", "title": "A book", "segment": "It says so."}, "d2"],
@@ -299,10 +300,56 @@ def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
     }
     content = read(tmp_path, systems={"a": [answer], "b": PLAIN})
     block, first, second = content.sides["Q1", "a"].blocks
-    assert block.text == "A vehicle [1]. [2] So. [3]"
+    assert block.text == "A vehicle [1]. So. [2]"
     assert [(one.text, one.inside[0].text) for one in (first, second)] == [
-        ("[2] A book", "It says so."),
-        ("[3]", "It does not."),
+        ("[1] A book", "It says so."),
+        ("[2]", "It does not."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "shown", "cited"),
+    [
+        ([("So [1].", [0]), ("No [2][3].", [1, 2])], "So [1]. No [2][3].", "abc"),
+        ([("So [1,3].", [0])], "So [1][2].", "ac"),
+        ([("So [0-1].", [0])], "So [1][2].", "ab"),
+        ([("So [3].", []), ("No [1].", [])], "So [1]. No [2].", "ca"),
+        ([("So [b] and [c, a].", [])], "So [1] and [2][3].", "bca"),
+        ([("So [b].", [1, 0])], "So [1]. [2]", "ba"),
+        ([("So [1].", [0]), ("In [2024].", [1])], "So [1]. In [2024]. [2]", "ab"),
+        ([("So [1].", [])], "So [1].", ""),
+        ([("So [1] or [2].", [0]), ("No [2].", [0])], "So [1] or [2]. [3] No [2]. [3]", "a"),
+        ([("So [sic].", [0])], "So [sic]. [1]", "a"),
+        ([("So.", [0]), ("And so.", [0, 2])], "So. [1] And so. [1][2]", "ac"),
+    ],
+)
+def test_marks_in_sentences_of_a_track_are_links_once(tmp_path, sentences, shown, cited):
+    """Counted from 0 or 1, as the run itself shows, or by id; what neither tells is text, whose numbers no source gets."""
+    answer = {
+        "topic_id": "Q1",
+        "references": ["a", "b", "c"],
+        "answer": [{"text": text, "citations": given} for text, given in sentences],
+    }
+    content = read(tmp_path, systems={"a": [answer], "b": PLAIN})
+    block, *sources = content.sides["Q1", "a"].blocks
+    assert block.text == shown
+    assert [source.inside[0].text for source in sources] == list(cited)
+    if not cited:
+        assert any("marks such as [1]" in note for note in content.notes)
+
+
+def test_marks_are_counted_alike_in_all_answers_of_a_run(tmp_path):
+    """One answer shows from where; words and sentences that cite are counted without the marks."""
+    answers = [
+        {"topic_id": topic, "references": ["a", "b"], "answer": [{"text": text, "citations": given}]}
+        for topic, text, given in (("Q1", "So it is [2].", [1]), ("Q2", "No [1].", []))
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    answered = read_answers(tmp_path / "a.jsonl")
+    assert [answer.citations[0].text for answer in answered.values()] == ["b", "a"]
+    assert [sentence for answer in answered.values() for sentence in answer.sentences()] == [
+        AnswerSentence(text="So it is.", is_cited=True),
+        AnswerSentence(text="No.", is_cited=True),
     ]
 
 
@@ -311,7 +358,7 @@ def test_a_citation_of_no_reference_is_a_fault(tmp_path):
     answer = {"topic_id": "Q1", "references": ["d1"], "answer": [{"text": "So.", "citations": [1]}]}
     assert faults(tmp_path, systems={"a": [answer], "b": PLAIN}) == [
         (
-            "a.jsonl:1: the answer to topic Q1 cites 1, and there are 1 references, counted from 0; add it to the references, or take "
+            "a.jsonl:1: the answer to topic Q1 cites 1, and there is 1 reference, counted from 0; add it to the references, or take "
             "the citation out"
         )
     ]

@@ -56,5 +56,5 @@ def test_other_pairs_would_corrupt_answers(study, database_in):
     run_trial(read_whole_study(study), url, workers=1, truth=CrowdParameters(), seed=1)
     (study.parent / "pairs.txt").write_text("SYH-1 sysalpha sysbeta\n")
     ended = CliRunner().invoke(cli, ["study", "load", str(study), "--database", url])
-    assert "tasks.1.collection.pairs: content " in str(ended.exception)
+    assert "topic SYH-2 vanishes, which would corrupt answers already given" in str(ended.exception)
     assert "would corrupt answers already given" in str(ended.exception)

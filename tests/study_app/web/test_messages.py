@@ -6,6 +6,8 @@ import string
 import pytest
 
 from study_app.config import resource_folder
+from study_app.study.entries import SCALES
+from study_app.study.pair_answers import scale_options
 from study_app.tasks.kinds import KINDS, standard_check
 from study_app.web.serving import CONDITION, LANGUAGES, Messages
 from tests.study_app.small_streams import HOURLY
@@ -24,6 +26,8 @@ MESSAGE_PAGES = (
         "no_study",
         "no_id",
         "not_invited",
+        "kept_out",
+        "too_often",
         "not_signed",
     ),
     *(
@@ -113,10 +117,10 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
     beginnings = {start for text in code for start in re.findall(r't\("([a-z_.]+)" ~ (?:side|other)\)', text)}
     built |= {f"{start}{side}" for start in beginnings for side in ("left", "right")}
-    built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
+    built |= {words for scale in SCALES for _, words in scale_options(scale)}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
     built |= {key for kind in KINDS for key in keys_before(kind)}
-    examples = {name for text in code for name in re.findall(r'answers\(t, "([a-z_]+)"\)', text)}
+    examples = {name for text in code for name in re.findall(r'answers\(t, "([a-z_]+)", page.graded\)', text)}
     built |= {f"{name}.{way}_reason" for name in examples for way in ("left", "right", "good", "bad")}
     built |= {
         f"example_questions.{option}" for option in ("daily", "weekly", "rarely", "messages", "maps", "music")

@@ -55,8 +55,14 @@ def test_a_list_becomes_lists_to_approve_to_pay_and_to_ask(study):
     ]
     assert csv_of(client, "pay")[1:] == ["eve,s2,RETURNED,not_handed_in"]
     assert csv_of(client, "ask")[1:] == ["cleo,s3,AWAITING REVIEW,no_data", "hal,,,not_listed"]
-    assert ("read the platform's list", "4 lines; 1 with ids unknown to this study") in acts(study)
-    assert acts(study)[-1] == ("take a list for payments", "ask: 2 lines")
+    assert (
+        "read the platform's list",
+        "4 lines, of 3 people of this study and 1 with ids unknown here",
+    ) in acts(study)
+    assert acts(study)[-1] == (
+        "take a list for payments",
+        "ask: 2 submissions, with platform ids of 2 people",
+    )
     assert client.get("/r/small/payments/all.csv").status_code == 404
 
 
