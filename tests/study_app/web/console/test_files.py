@@ -42,7 +42,10 @@ def test_a_text_is_mended_and_a_study_extended_from_the_console(study, tmp_path)
     write_answers(tmp_path, texts)
     stale = console.post("/r/small/files/load", data=sent(compared, accept=["answers/T1"]))
     assert stale.status_code == 409
-    assert {name for name, rows in study.everything().items() if rows != before[name]} <= {"audit_entry", "audit"}
+    assert {name for name, rows in study.everything().items() if rows != before[name]} <= {
+        "audit_entry",
+        "audit",
+    }
     compared = console.get("/r/small/files?compare=1").text
     done = console.post(
         "/r/small/files/load", data=sent(compared, accept=["answers/T1", "answers/T2"]), follow_redirects=True
