@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, or_, select
+from sqlalchemy import Select, or_, select, update
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.ends import last_answers
 from study_app.services.worker.worker_progress import load_progress
-from study_app.store.models import Assignment, Slot, Worker
+from study_app.store.models import Assignment, LoadedStudy, Slot, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 
 AT_A_TIME = 1000
@@ -69,3 +69,24 @@ def rows_by_owner(
         for owned_by, row in session.execute(query.where(owner.in_(owners[start : start + AT_A_TIME]))):
             rows[owned_by].append(row)
     return rows
+
+
+def release_finished(session: Session, study: LoadedStudy, *, now: datetime) -> None:
+    """Give nothing more to workers who lack only the last button.
+
+    What is added to the study would lead them back from the last page.
+    """
+    workers = session.execute(
+        select(Worker.id, Worker.completed_at, Worker.stopped_at)
+        .where(
+            Worker.study_id == study.id,
+            Worker.consented_at.is_not(None),
+            Worker.completed_at.is_(None),
+            Worker.stopped_at.is_(None),
+            Worker.withdrawn_at.is_(None),
+        )
+        .order_by(Worker.id)
+    ).all()
+    finished = unpressed_workers(session, StudyCache(), workers, now=now)
+    for worker in sorted(finished):
+        session.execute(update(Worker).where(Worker.id == worker).values(at_end_at=now))

@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, exists, or_, select, update
+from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from metrics.errors import Fault, InputError, input_fault
 from study_app.estimate.content import StudyContent
 from study_app.estimate.estimate import shown_consent
 from study_app.protocol.sides import Side
-from study_app.services.researcher.completion import unpressed_workers
+from study_app.services.researcher.completion import release_finished
 from study_app.services.researcher.differences import (
     OF_IDENTITY,
     Change,
@@ -40,7 +40,6 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.pseudonym_keys import keep_pseudonym_key
-from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import ConsentText, Introduction, PastText, StoredStream, StudyLoad
 from study_app.study.file import StudyFile
 from study_app.study.id_list import LOOKED_UP
@@ -218,27 +217,6 @@ def _nothing_to_accept(content: StudyContent) -> Fault:
         cure="load the file without --accept-text",
         path=str(content.file.path),
     )
-
-
-def release_finished(session: Session, study: LoadedStudy, *, now: datetime) -> None:
-    """Give nothing more to workers who lack only the last button.
-
-    What is added to the study would lead them back from the last page.
-    """
-    workers = session.execute(
-        select(Worker.id, Worker.completed_at, Worker.stopped_at)
-        .where(
-            Worker.study_id == study.id,
-            Worker.consented_at.is_not(None),
-            Worker.completed_at.is_(None),
-            Worker.stopped_at.is_(None),
-            Worker.withdrawn_at.is_(None),
-        )
-        .order_by(Worker.id)
-    ).all()
-    finished = unpressed_workers(session, StudyCache(), workers, now=now)
-    for worker in sorted(finished):
-        session.execute(update(Worker).where(Worker.id == worker).values(at_end_at=now))
 
 
 def _check_earlier(session: Session, file: StudyFile) -> None:

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, g, request
 from sqlalchemy import select
 
 from metrics.errors import Fault, InputError, format_faults
-from study_app.estimate.content import StudyContent, read_ready_study
-from study_app.services.researcher.differences import Change
-from study_app.services.researcher.load import LoadPlan, load_detail, load_study, plan_load
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.task_models import StudyLoad
@@ -28,6 +26,11 @@ from study_app.web.console.auth import (
 )
 from study_app.web.console.layout import page
 from study_app.web.serving import server
+
+if TYPE_CHECKING:
+    from study_app.estimate.content import StudyContent
+    from study_app.services.researcher.differences import Change
+    from study_app.services.researcher.load import LoadPlan
 
 blueprint = Blueprint("files", __name__)
 WORDS = {
@@ -54,8 +57,8 @@ class FileComparison:
         Digest of the differences: they are loaded only as they were looked at.
     """
 
-    texts: Mapping[str, Sequence[Change]]
-    groups: Mapping[str, Sequence[Change]]
+    texts: Mapping[str, "Sequence[Change]"]
+    groups: Mapping[str, "Sequence[Change]"]
     faults: Sequence[str]
     seen: str
 
@@ -69,6 +72,8 @@ class FileComparison:
 @viewer_required
 def files(console_request: ConsoleRequest) -> Response:
     """Show earlier loads and, on request, how the files differ from what is loaded."""
+    from study_app.services.researcher.load import plan_load  # noqa: PLC0415 - slow to import, and few requests need it
+
     session, stored = console_request.session, _stored(console_request)
     comparison, faults = None, []
     if "compare" in request.args and console_request.may_act:
@@ -105,6 +110,8 @@ def post_load(study: str) -> Response:
 
 @manager_required("load")
 def _load(console_request: ConsoleRequest) -> Response:
+    from study_app.services.researcher.load import load_detail, load_study, plan_load  # noqa: PLC0415 - slow to import, and few requests need it
+
     content = g.content
     if isinstance(content, InputError):
         raise content
@@ -123,8 +130,10 @@ def _stored(console_request: ConsoleRequest) -> LoadedStudy:
     return console_request.session.get_one(LoadedStudy, console_request.study.id)
 
 
-def _content(stored: LoadedStudy) -> StudyContent | InputError:
+def _content(stored: LoadedStudy) -> "StudyContent | InputError":
     """Return the content of the study's files, or what is wrong with them."""
+    from study_app.estimate.content import read_ready_study  # noqa: PLC0415 - as above
+
     if stored.file_name is None:
         cure = "load the study once more with prefcal study load FILE"
         return InputError([Fault(problem="an earlier prefcal loaded this study", cure=cure)])
@@ -139,7 +148,7 @@ def _content(stored: LoadedStudy) -> StudyContent | InputError:
     return content
 
 
-def _comparison(plan: LoadPlan) -> FileComparison:
+def _comparison(plan: "LoadPlan") -> FileComparison:
     texts = [change for change in plan.changes if change.text]
     others = [change for change in plan.changes if not change.text]
     waiting = {str(change) + change.why for change in texts}
@@ -166,7 +175,7 @@ def _comparison(plan: LoadPlan) -> FileComparison:
     )
 
 
-def _seen(plan: LoadPlan) -> str:
+def _seen(plan: "LoadPlan") -> str:
     """Return the digest of all differences."""
     parts = [(str(change), change.text.new_sha256 if change.text else "") for change in plan.changes]
     return hashlib.sha256(repr(parts).encode()).hexdigest()

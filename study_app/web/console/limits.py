@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import InputError, input_fault, pluralise
 from study_app.protocol.domain import follow_length
-from study_app.services.researcher.load import release_finished
+from study_app.services.researcher.completion import release_finished
 from study_app.services.researcher.progress import query_progress
 from study_app.services.worker.adaptive import adaptive_pairs
 from study_app.services.worker.availability import open_topics, open_units
