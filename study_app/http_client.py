@@ -1,8 +1,10 @@
 """What every client of a server has alike: when to ask again, how long to wait, and what never to show."""
 
+import ssl
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 
 import httpx
 from tenacity import RetryCallState, wait_random_exponential
@@ -22,6 +24,12 @@ SHOWN = 200
 """Characters of what a server says that a message shows."""
 HIDDEN = "***"
 """Stands for a key."""
+
+
+@cache
+def tls() -> ssl.SSLContext:
+    """Return what checks the certificates of servers; made once, since it reads all authorities."""
+    return httpx.create_ssl_context()
 
 
 def check_key(variable: str, key: str | None) -> None:

@@ -24,6 +24,7 @@ from study_app.http_client import (
     hide,
     in_one_line,
     ordered_seconds,
+    tls,
     wait_as_ordered,
 )
 from study_app.judges.requests import RequestFile
@@ -105,7 +106,7 @@ class ServerJudge:
         queue = deque(ids)
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         limits = httpx.Limits(max_connections=self.jobs, max_keepalive_connections=self.jobs)
-        async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:  # noqa: S113 - `_post` limits the whole request
+        async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None, verify=tls()) as client:  # noqa: S113 - `_post` limits the whole request
             work: set[asyncio.Task[JudgeReply]] = set()
             try:
                 while queue or work:

@@ -7,10 +7,12 @@ answer is lost, `LostAnswerError` says so, and nothing here makes it again.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import httpx
+from sqlalchemy.orm import Session
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from metrics.errors import PrefcalError, input_fault
@@ -22,6 +24,7 @@ from study_app.http_client import (
     hide,
     in_one_line,
     ordered_seconds,
+    tls,
     wait_as_ordered,
 )
 from study_app.prolific.answers import (
@@ -80,13 +83,33 @@ class _AgainError(Exception):
         self.error, self.seconds = error, seconds
 
 
+class CallEffect(Enum):
+    """What a call did, by its answer."""
+
+    DONE = "done"
+    NOTHING = "nothing"
+    UNKNOWN = "unknown"
+
+
+class CallStakes(Protocol):
+    """What depends on a call, and is stored together with it: before it is made, and after its answer."""
+
+    def begin(self, session: Session, call: int) -> None:
+        """Store that a call (row) is about to be made; whatever is raised here prevents it."""
+
+    def end(self, session: Session, effect: CallEffect, words: str) -> None:
+        """Store what the call did, as far as its answer says."""
+
+
 class CallLog(Protocol):
     """Record of every call."""
 
-    def begin(self, method: str, path: str) -> int:
+    def begin(self, method: str, path: str, stakes: CallStakes | None) -> int:
         """Store that a call is about to be made; return its number."""
 
-    def end(self, call: int, status: int | None, outcome: str) -> None:
+    def end(
+        self, call: int, status: int | None, outcome: str, effect: CallEffect, stakes: CallStakes | None
+    ) -> None:
         """Store the answer of a call, or that there was none."""
 
 
@@ -137,6 +160,7 @@ class ProlificApi:
             base_url=f"{address}/api/v1",
             headers={"Authorization": f"Token {token}", "Accept": "application/json"},
             timeout=TIMEOUT_SECONDS,
+            verify=tls(),
         )
 
     def __enter__(self) -> Self:
@@ -222,9 +246,9 @@ class ProlificApi:
         response = self._read(f"/submissions/{submission}/", shown="/submissions/ID/")
         return read_answer(response, SubmissionDetail, "a submission")
 
-    def approve(self, submissions: Sequence[str]) -> None:
+    def approve(self, submissions: Sequence[str], stakes: CallStakes) -> None:
         """Approve submissions, which pays them; the answer comes before it is done."""
-        self._write("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
+        self._write("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)}, stakes)
 
     def set_up_bonuses(self, study: str, lines: str) -> SetUpBonus:
         """Set up bonuses (lines ``submission,amount``), which pays nobody."""
@@ -232,13 +256,14 @@ class ProlificApi:
         response = self._call("POST", "/submissions/bonus-payments/", body=body, is_harmless=True)
         return read_answer(response, SetUpBonus, "bonuses that were set up")
 
-    def pay_bonuses(self, batch: str) -> None:
+    def pay_bonuses(self, batch: str, stakes: CallStakes) -> None:
         """Pay bonuses that were set up; made twice, it pays twice."""
-        self._write("POST", f"/bulk-bonus-payments/{batch}/pay/", {})
+        self._write("POST", f"/bulk-bonus-payments/{batch}/pay/", {}, stakes)
 
-    def send_message(self, worker: str, study: str, text: str) -> None:
+    def send_message(self, worker: str, study: str, text: str, stakes: CallStakes) -> None:
         """Send a message to a participant."""
-        self._write("POST", "/messages/", {"recipient_id": worker, "study_id": study, "body": text})
+        body = {"recipient_id": worker, "study_id": study, "body": text}
+        self._write("POST", "/messages/", body, stakes)
 
     def messages(self, worker: str) -> tuple[Message, ...]:
         """Return the messages with a participant."""
@@ -249,8 +274,10 @@ class ProlificApi:
     ) -> httpx.Response:
         return self._call("GET", path, parameters=parameters, is_harmless=True, shown=shown)
 
-    def _write(self, method: str, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        return self._call(method, path, body=body, is_harmless=False)
+    def _write(
+        self, method: str, path: str, body: Mapping[str, Any], stakes: CallStakes | None = None
+    ) -> httpx.Response:
+        return self._call(method, path, body=body, is_harmless=False, stakes=stakes)
 
     def _call(
         self,
@@ -261,6 +288,7 @@ class ProlificApi:
         parameters: Mapping[str, Any] | None = None,
         is_harmless: bool,
         shown: str | None = None,
+        stakes: CallStakes | None = None,
     ) -> httpx.Response:
         """Make a call, and again where that is safe."""
         tries = Retrying(
@@ -275,29 +303,36 @@ class ProlificApi:
 
         try:
             answer: httpx.Response = tries(
-                self._once, send, f"{method} {shown or path}", is_harmless=is_harmless
+                self._once, send, f"{method} {shown or path}", is_harmless=is_harmless, stakes=stakes
             )
         except _AgainError as error:
             raise error.error from None
         return answer
 
-    def _once(self, send: Callable[[], httpx.Response], call: str, *, is_harmless: bool) -> httpx.Response:
+    def _once(
+        self, send: Callable[[], httpx.Response], call: str, *, is_harmless: bool, stakes: CallStakes | None
+    ) -> httpx.Response:
         """Make a call once, and record it."""
         method, _, path = call.partition(" ")
-        number = self._log.begin(method, path)
+        number = self._log.begin(method, path, stakes)
         try:
             response = send()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            words = hide(error_words(error), self._token)
-            self._log.end(number, None, f"not reached: {words}")
+            words = f"not reached: {hide(error_words(error), self._token)}"
+            self._log.end(number, None, words, CallEffect.NOTHING, stakes)
             raise _AgainError(
-                RefusedCallError(f"Prolific cannot be reached ({words}); run the same command again later")
+                RefusedCallError(
+                    f"Prolific cannot be reached ({words.removeprefix('not reached: ')}); run the same command again later"
+                )
             ) from None
         except httpx.HTTPError as error:
             words = hide(error_words(error), self._token)
-            self._log.end(number, None, f"answer lost: {words}")
+            self._log.end(number, None, f"answer lost: {words}", CallEffect.UNKNOWN, stakes)
             raise _lost(call, words, is_harmless=is_harmless) from None
-        self._log.end(number, response.status_code, "" if response.is_success else self._said(response))
+        words, effect = "", CallEffect.DONE
+        if not response.is_success:
+            words, effect = self._said(response), _effect(response.status_code)
+        self._log.end(number, response.status_code, words, effect, stakes)
         if response.is_success:
             return response
         raise self._error(response, call, is_harmless=is_harmless)
@@ -311,7 +346,7 @@ class ProlificApi:
             if seconds is not None and seconds > LONGEST_ORDERED_WAIT_SECONDS:
                 return RefusedCallError(f"{words}; run the same command again in {seconds:,.0f} s")
             return _AgainError(RefusedCallError(f"{words}; run the same command again later"), seconds)
-        if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
+        if _effect(status) is CallEffect.UNKNOWN:
             return _lost(call, f"{status} {said}".strip(), is_harmless=is_harmless)
         cure = {
             401: f"set {TOKEN_VARIABLE} to a token of this account",
@@ -329,6 +364,12 @@ class ProlificApi:
         except (ValueError, AttributeError, RecursionError):
             said = response.text
         return in_one_line(hide(str(said or ""), self._token))
+
+
+def _effect(status: int) -> CallEffect:
+    """Return what a call that did not succeed may have done."""
+    is_unknown = status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT
+    return CallEffect.UNKNOWN if is_unknown else CallEffect.NOTHING
 
 
 def _lost(call: str, words: str, *, is_harmless: bool) -> Exception:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import update
 
-from study_app.prolific.api import ProlificApi, address_of, token_of
+from study_app.prolific.api import CallEffect, CallStakes, ProlificApi, address_of, token_of
 from study_app.store.database import Database, transaction
 from study_app.store.platform_models import PlatformCall
 from study_app.store.tokens import Now
@@ -18,24 +18,30 @@ class StoredCalls:
     study_id: int
     now: Now
 
-    def begin(self, method: str, path: str) -> int:
-        """Store that a call is about to be made; return its row."""
+    def begin(self, method: str, path: str, stakes: CallStakes | None) -> int:
+        """Store that a call is about to be made, and what depends on it; return its row."""
         with transaction(self.database, write=True) as session:
             call = PlatformCall(
                 study_id=self.study_id, method=method, path=path, began_at=self.now(), outcome=""
             )
             session.add(call)
             session.flush()
+            if stakes is not None:
+                stakes.begin(session, call.id)
             return call.id
 
-    def end(self, call: int, status: int | None, outcome: str) -> None:
-        """Store the answer of a call, or that there was none."""
+    def end(
+        self, call: int, status: int | None, outcome: str, effect: CallEffect, stakes: CallStakes | None
+    ) -> None:
+        """Store the answer of a call, or that there was none, and what follows for what depends on it."""
         with transaction(self.database, write=True) as session:
             session.execute(
                 update(PlatformCall)
                 .where(PlatformCall.id == call)
                 .values(ended_at=self.now(), status=status, outcome=outcome)
             )
+            if stakes is not None:
+                stakes.end(session, effect, outcome)
 
 
 def open_api(database: Database, study_id: int, *, now: Now) -> ProlificApi:

@@ -2,22 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from study_app.prolific.answers import ChangedAnswerError
-from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
-from study_app.prolific.sending import Sending
+from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.sending import OrderStakes, Sending, TakenError
 from study_app.services.researcher.orders import (
+    CONFIRMED,
     INTENDED,
     UNKNOWN,
-    claim,
     intend_messages,
     mark_confirmed,
-    mark_intended,
     orders_of,
 )
 from study_app.services.researcher.remind import Reminder, note_reminders
@@ -101,7 +101,7 @@ def send_messages(
             if order.state == UNKNOWN:
                 result.unknown += not _is_shown(database, api, order, message, now=now)
             elif order.state == INTENDED:
-                result.sent += _send(database, api, order, message, study, now=now)
+                result.sent += _send(api, order, message, study, now=now)
         except RefusedCallError as error:
             if not error.is_about_content:
                 result.stopped_by = str(error)
@@ -115,7 +115,6 @@ def send_messages(
 
 
 def _send(
-    database: Database,
     api: ProlificApi,
     order: PlatformOrder,
     message: PersonalText,
@@ -124,19 +123,25 @@ def _send(
     now: Now,
 ) -> bool:
     """Send one message; False where another process has taken it."""
-    with transaction(database, write=True) as session:
-        if not claim(session, [order.id], batch=None, now=now()):
-            return False
+    stakes = _MessageStakes([order.id], now, done=CONFIRMED, message=message)
     try:
-        api.send_message(message.platform_worker, study, message.text)
-    except RefusedCallError as error:
-        with transaction(database, write=True) as session:
-            mark_intended(session, [order.id], str(error))
-        raise
-    with transaction(database, write=True) as session:
-        mark_confirmed(session, [order.id], now=now())
-        note_reminders(session, message.reminders, now=now())
+        api.send_message(message.platform_worker, study, message.text, stakes)
+    except TakenError:
+        return False
     return True
+
+
+@dataclass(frozen=True)
+class _MessageStakes(OrderStakes):
+    """Message that a call sends, which is recorded as a reminder when it was taken."""
+
+    message: PersonalText = field(kw_only=True)
+
+    def end(self, session: Session, effect: CallEffect, words: str) -> None:
+        """Mark it as sent and record the reminder, or mark it as not sent."""
+        super().end(session, effect, words)
+        if effect is CallEffect.DONE:
+            note_reminders(session, self.message.reminders, now=self.now())
 
 
 def _is_shown(

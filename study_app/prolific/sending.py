@@ -1,18 +1,24 @@
 """Approvals and bonuses on their way to Prolific, in batches, each made once.
 
-The order of the steps is what keeps anybody from being paid twice: the orders of a batch are stored as unknown before its call, and as
-sent after its answer. A process that ends in between leaves them unknown. A call whose answer is lost ends the sending.
+What keeps anybody from being paid twice: the orders of a batch become unknown in the transaction that stores its call, before it is made,
+and sent or intended again in the one that stores its answer. A process that ends in between leaves them unknown. A call whose answer is lost ends
+the sending.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sqlalchemy.orm import Session
+
 from study_app.prolific.answers import ChangedAnswerError
-from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
 from study_app.services.researcher.orders import (
+    CONFIRMED,
+    SENT,
     OrderKind,
     claim,
     intended,
+    mark_confirmed,
     mark_intended,
     mark_sent,
     money,
@@ -78,6 +84,37 @@ def send_orders(database: Database, api: ProlificApi, study_id: int, kind: Order
                 result.sent += sent
 
 
+class TakenError(Exception):
+    """Orders that another process is sending."""
+
+
+@dataclass(frozen=True)
+class OrderStakes:
+    """Orders that a call carries out; ``batch`` is the platform's name for them, else the number of the call.
+
+    ``done`` is their state after a call that was taken.
+    """
+
+    orders: Sequence[int]
+    now: Now
+    batch: str | None = None
+    done: str = SENT
+
+    def begin(self, session: Session, call: int) -> None:
+        """Mark the orders as unknown before the call."""
+        if not claim(session, self.orders, batch=self.batch or str(call), now=self.now()):
+            raise TakenError
+
+    def end(self, session: Session, effect: CallEffect, words: str) -> None:
+        """Mark them as carried out or as not sent, where the answer says which."""
+        if effect is CallEffect.NOTHING:
+            mark_intended(session, self.orders, words)
+        elif effect is CallEffect.DONE and self.done == CONFIRMED:
+            mark_confirmed(session, self.orders, now=self.now())
+        elif effect is CallEffect.DONE:
+            mark_sent(session, self.orders)
+
+
 @dataclass(frozen=True)
 class _Courier:
     """Makes the calls of a batch."""
@@ -93,32 +130,25 @@ class _Courier:
 
         Orders that another process has taken meanwhile are left to it.
         """
-        if self.kind == "approval":
-            submissions = [order.submission for order in orders]
-            return self._make(orders, None, lambda: self.api.approve(submissions))
-        study = self._remote(orders[0])
-        self._check_currency(orders, study)
-        self._note_before(orders)
-        batch = self._set_up(orders, study)
-        return self._make(orders, batch, lambda: self.api.pay_bonuses(batch))
-
-    def _make(self, orders: Sequence[PlatformOrder], batch: str | None, call: Callable[[], None]) -> int:
-        """Store that a call is made, make it once, and store what its answer says."""
         ids = [order.id for order in orders]
-        with transaction(self.database, write=True) as session:
-            if not claim(session, ids, batch=batch, now=self.now()):
-                return 0
         try:
-            call()
+            if self.kind == "approval":
+                self.api.approve([order.submission for order in orders], OrderStakes(ids, self.now))
+            else:
+                study = self._remote(orders[0])
+                self._check_currency(orders, study)
+                self._note_before(orders)
+                batch = self._set_up(orders, study)
+                self._pay(batch, OrderStakes(ids, self.now, batch=batch))
+        except TakenError:
+            return 0
+        return len(orders)
+
+    def _pay(self, batch: str, stakes: "OrderStakes") -> None:
+        try:
+            self.api.pay_bonuses(batch, stakes)
         except RefusedCallError as error:
-            with transaction(self.database, write=True) as session:
-                mark_intended(session, ids, str(error))
-            if batch is None:
-                raise
-            raise RefusedCallError(str(error)) from None  # other amounts would be refused too
-        with transaction(self.database, write=True) as session:
-            mark_sent(session, ids)
-        return len(ids)
+            raise RefusedCallError(str(error)) from None  # fewer of them would be refused too
 
     def _remote(self, order: PlatformOrder) -> str:
         with transaction(self.database, write=False) as session:

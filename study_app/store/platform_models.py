@@ -51,7 +51,8 @@ class PlatformOrder(Base):
     took it), ``confirmed`` (the platform shows it, or a person said so). It becomes unknown before the call and sent after its answer.
 
     ``purpose`` makes it one of its kind for a worker: the submission to approve, the words for which a bonus or message is. ``cents``:
-    the amount in hundredths of ``currency``. ``batch``: the platform's name of the payment that it is in. ``seen_before``: bonuses
+    the amount in hundredths of ``currency``. ``batch``: the platform's name of the payment that it is in,
+    else the row of the call. ``seen_before``: bonuses
     that the submission had before, in cents. ``note``: why it was not taken.
     """
 

@@ -260,6 +260,7 @@ def prolific_server(**options: Any) -> Iterator[Prolific]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet: two would wait for each other
 
         def handle_call(self) -> None:
             url = urlsplit(self.path)
@@ -289,6 +290,7 @@ def prolific_server(**options: Any) -> Iterator[Prolific]:
                 self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+            self.wfile.flush()
 
         do_GET = do_POST = do_PATCH = handle_call  # noqa: N815 - the names that http.server asks for
 
