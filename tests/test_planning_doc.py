@@ -28,6 +28,7 @@ def test_it_names_every_column():
     assert not [column for column in COLUMNS if f"`{column}`" not in TEXT]
 
 
+@pytest.mark.soak
 def test_its_example_is_what_is_printed(monkeypatch, capsys):
     """To the character: the page shows a real answer."""
     command, shown = re.search(

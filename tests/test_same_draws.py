@@ -66,6 +66,7 @@ def test_every_run_draws_the_same_and_keeps_no_example(drawing, tmp_path_factory
     assert draws(elsewhere) == first
 
 
+@pytest.mark.soak
 def test_a_soak_draws_anew(drawing):
     """Else no run would ever find more than the first."""
     assert draws(drawing, "--hypothesis-profile=soak") != draws(drawing, "--hypothesis-profile=soak")

@@ -33,7 +33,9 @@ def paid(page: Page, file: Path) -> None:
     file.write_text(LIST.format(worker="w1"), encoding="utf-8")
     page.get_by_label("CSV with").set_input_files(file)
     page.get_by_role("button", name="Read this list").click()
-    expect(page.get_by_role("status")).to_contain_text("2 lines; 1 with ids unknown to this study")
+    expect(page.get_by_role("status")).to_contain_text(
+        "2 lines, of 1 person of this study and 1 with ids unknown here"
+    )
     with page.expect_download() as taken:
         page.get_by_role("link", name="Download the list").last.click()
     assert "w1,,AWAITING REVIEW,no_data" in taken.value.path().read_text(encoding="utf-8")

@@ -72,7 +72,9 @@ def choices(server: StudyServer) -> list[str]:
         return [judgment.choice for judgment in judgments(session)]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize(
+    "screen", [pytest.param(name, marks=pytest.mark.soak if name != "phone" else ()) for name in SCREENS]
+)
 def test_an_answer_waits_in_the_page_until_the_server_is_back(
     browser: Browser, lists: StudyServer, screen: str
 ) -> None:

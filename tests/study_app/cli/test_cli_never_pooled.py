@@ -94,7 +94,7 @@ def with_gold(tables, seed=7):
     return mixed | {"criteria": asked}
 
 
-@pytest.fixture(scope="module", params=["named", "unknown", "copies"])
+@pytest.fixture(scope="module", params=["named", "unknown", pytest.param("copies", marks=pytest.mark.soak)])
 def folders(request, tmp_path_factory):
     """Return the same study without judges and with them: its workers known, unknown, and some who give the same answers.
 

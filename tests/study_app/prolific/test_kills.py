@@ -3,10 +3,13 @@
 `benchmarks/prolific_kills.py` does the same with 1,000 submissions.
 """
 
+import pytest
+
 from study_app.prolific import sending
 from tests.study_app.prolific.killed_campaign import KilledCampaign, go_through
 
 
+@pytest.mark.soak
 def test_a_campaign_killed_at_each_step_pays_everybody_once(new_prolific, monkeypatch):
     """An order is unknown exactly where a call was open; all others are carried out without a person."""
     monkeypatch.setattr(sending, "BATCH", 4)
