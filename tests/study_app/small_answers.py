@@ -39,6 +39,8 @@ def write_answers(
         "pairs_per_worker": 4,
         **task,
     }
+    if isinstance(entry.get("pairs"), dict):
+        del entry["judgments_per_pair"]  # the budget limits adaptive pairs
     study = {"study": "small", "title": "Answers", "consent": "Words.", "tasks": [entry]}
     (folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     return folder / "study.yaml"

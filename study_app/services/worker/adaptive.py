@@ -113,5 +113,5 @@ def load_search(session: Session, task: CachedTask, *, now: datetime) -> TaskSea
         for pair, left, for_left, for_right, total in session.connection().execute(_VOTES, {"task": task.id})
     }
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
-    tallies = task_tallies(session, task.id, now=now)
+    tallies = [tally for tally in task_tallies(session, task.id, now=now) if tally.pair in topics]
     return TaskSearch(searches=best_searches(tallies, topics, votes), options=options)

@@ -92,11 +92,15 @@ def open_pairs(
     """Return the tallies of the open pairs outside ``besides``, as `open_units` does.
 
     A slot of a pair that is leased by itself shows it once, repeats not counted: so a tally is the number of
-    taken slots, too.
+    taken slots, too. Pairs that were added to the study a moment ago, after ``task`` was read, are left out.
     """
     shut, limit = closed_units(task).union(besides), task.limit
     tallies = task_tallies(session, task.id, now=now)
-    return {tally.pair: tally for tally in tallies if tally.pair not in shut and has_room(tally.shown, limit)}
+    return {
+        tally.pair: tally
+        for tally in tallies
+        if tally.pair in task.pairs and tally.pair not in shut and has_room(tally.shown, limit)
+    }
 
 
 def closed_units(task: CachedTask) -> set[int]:

@@ -12,8 +12,12 @@ from calibration.tables.study_json import read_study
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.services.researcher.load import LoadRefusedError, load_study
+from study_app.services.worker.adaptive import load_search
+from study_app.services.worker.availability import open_pairs
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
-from study_app.store.models import Judgment, LoadedStudy, Pair, Slot
+from study_app.store.models import Judgment, LoadedStudy, Pair, Slot, Worker
+from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import PastText, StudyLoad
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_answers import Texts, answers, write_answers
@@ -173,6 +177,28 @@ def test_new_topics_systems_and_pairs_disturb_nobody_and_counts_go_on(running, t
     _, record = exported(study, tmp_path / "tables")
     assert "The study was extended while it ran" in record.growth
     assert record.mends is None
+
+
+@pytest.mark.parametrize("pairs", ["all", {"adaptive": "best", "budget": 20}])
+def test_pairs_that_come_while_a_form_is_stored_wait_for_the_next_one(running, tmp_path, pairs):
+    """A form that read the study a moment before the load gets one of the pairs that it knows."""
+    study = running(answers(2), pairs=pairs)
+    visitor = study.arrive("ann").send()
+    plans, now = StudyCache(), study.clock()
+    with transaction(study.database, write=False) as session:
+        worker = session.scalars(select(Worker.id)).one()
+        before = load_progress(session, plans, worker, now=now)
+    visitor.send(choice="left")
+    load(study, write_answers(tmp_path, answers(6, "abcd"), pairs=pairs))
+    task = before.plan.tasks[0]
+    with transaction(study.database, write=False) as session:
+        if pairs == "all":
+            offered = set(open_pairs(session, task, besides=(), now=now))
+        else:
+            offered = {
+                tally.pair for each in load_search(session, task, now=now).searches for tally in each.tallies
+            }
+    assert offered == set(task.pairs)
 
 
 @pytest.mark.parametrize(
