@@ -21,7 +21,7 @@ import pandas as pd
 from calibration.tables.files import check_frame
 from calibration.tables.people import is_gold
 from calibration.tables.preferences import WORKERS_UNKNOWN, exclusions, knows_workers
-from calibration.tables.tables import MOST_STRENGTH, SIDES, TABLES
+from calibration.tables.tables import MAX_STRENGTH, SIDES, TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.readers.lines import NUMBER, lines_of, text_lines
 
@@ -38,7 +38,7 @@ COLUMN_NAMES = (*SIDED, "worker", "winner", "choice", "strength")
 
 The columns are the displayed sides, the worker, the preferred system or the choice in words, and how much better it is.
 """
-STRENGTHS = tuple(str(strength) for strength in range(MOST_STRENGTH + 1))
+STRENGTHS = tuple(str(strength) for strength in range(MAX_STRENGTH + 1))
 ALIASES = {"a": "left", "b": "right"}
 CODES = frozenset(
     [
@@ -279,7 +279,7 @@ def _fields(
         log.add(f"the {what} is {said!r}", line=line, cure=f"write one of {join_names(meanings, most=9)}")
     choice, strength = meanings.get(said, ""), field.get("strength", "")
     if "strength" in field and (strength not in STRENGTHS or (strength == "0") == (choice in SIDES)):
-        cure = f"write 1 to {MOST_STRENGTH} beside a side, and 0 where neither is better"
+        cure = f"write 1 to {MAX_STRENGTH} beside a side, and 0 where neither is better"
         log.add(f"the strength is {strength!r}", line=line, cure=cure)
     return field["topic"], left, right, field.get("worker", ""), choice, strength
 

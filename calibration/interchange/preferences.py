@@ -18,7 +18,7 @@ from calibration.interchange.times import TimeRules, read_times
 from calibration.interchange.wide import COMPARED, STAR, Layout, read_pairs
 from calibration.tables.files import check_frame
 from calibration.tables.plausibility import doubts
-from calibration.tables.tables import CHOICES, MOST_STRENGTH, SIDES, TABLES
+from calibration.tables.tables import CHOICES, MAX_STRENGTH, SIDES, TABLES
 from metrics.errors import FaultLog, InputError, input_fault, join_names
 from metrics.readers.any_table import TableRules, read_table_columns
 from metrics.readers.columns import CsvColumns, check_any_row
@@ -28,7 +28,7 @@ ANSWERS = (*CHOICES, NO_ANSWER)
 """Meanings of another tool's answers."""
 CRITERION = "criterion "
 """What the name of a column of answers about a criterion begins with, among the columns of preferences."""
-GRADED_ANSWERS = tuple(f"{side}:{strength}" for side in SIDES for strength in range(1, MOST_STRENGTH + 1))
+GRADED_ANSWERS = tuple(f"{side}:{strength}" for side in SIDES for strength in range(1, MAX_STRENGTH + 1))
 """Meanings of graded answers: the side, and how much better it is."""
 
 
@@ -302,9 +302,9 @@ def _strengths(
         if not any(graded):
             return None
         return _graded(graded, rows["choice"])
-    known = {str(strength) for strength in range(MOST_STRENGTH + 1)}
+    known = {str(strength) for strength in range(MAX_STRENGTH + 1)}
     for row, (said, sided) in enumerate(zip(rows["strength"], is_sided, strict=True)):
-        problem, cure = "", f"write 1 to {MOST_STRENGTH}, 0 or nothing where neither side is better"
+        problem, cure = "", f"write 1 to {MAX_STRENGTH}, 0 or nothing where neither side is better"
         if graded[row]:
             problem, cure = (
                 "its answer says a strength already",

@@ -16,7 +16,7 @@ follows chance with the few topics that studies have: its intervals come out nar
 
 The error is over topics and people (`metrics.agreement.crossed_errors`): on a pair that people judged, the votes together are moved by -lambda_q b_i, and each topic
 adds what its pairs add to the judge's number on all, also where nobody judged it. Student's t has the degrees of freedom of people's topics. A
-judge that would widen an interval by more than `MOST_WIDENING` is not used.
+judge that would widen an interval by more than `MAX_WIDENING` is not used.
 """
 
 import math
@@ -34,7 +34,7 @@ from metrics.agreement.crossed_errors import Crossing, crossing
 from metrics.arrays import Bools, Floats, Indices, Ints, summed
 from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 
-MOST_WIDENING = 1.05
+MAX_WIDENING = 1.05
 """Largest width, relative to that of people alone, with which a judge is used."""
 FEW_TOPICS = 20
 """Smallest number of topics with people's votes without a warning."""
@@ -287,7 +287,7 @@ class VotesOnPairs:
         alone = self.judgments.error(people.influence, people.weight).half_width(level)
         reach = error.half_width(level)
         estimate, weight = float(people.value - slopes @ bracket), float(slopes @ part)
-        if not slopes.any() or reach > MOST_WIDENING * alone:
+        if not slopes.any() or reach > MAX_WIDENING * alone:
             reach, estimate, weight = alone, people.value, 0.0
         low, high = _cut(people.value, alone, ends)
         return AssistedNumber(

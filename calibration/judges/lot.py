@@ -18,7 +18,7 @@ from metrics.errors import percent
 
 LEVEL = 0.01
 """Largest probability of such pairs, were they drawn by lot, with which it is said."""
-LEAST_VARIANCE = 5.0
+MIN_VARIANCE = 5.0
 """Smallest variance of a feature's number for which it is taken as normal."""
 HOLDS = "assisted numbers hold only for pairs drawn by lot from the judge's (pairs_not_drawn)"
 
@@ -60,7 +60,7 @@ def _uneven(pairs: JudgedPairs) -> str:
         np.bincount(own_feature, part * there, len(names) + 1)
         for part in (np.bincount(cell, is_labelled[row]), drawn * share, spread)
     )
-    tested = np.flatnonzero(variance >= LEAST_VARIANCE)
+    tested = np.flatnonzero(variance >= MIN_VARIANCE)
     if not len(tested):
         return ""
     z = (np.abs(count - expected)[tested] - 0.5) / np.sqrt(variance[tested])

@@ -23,7 +23,7 @@ from metrics.arrays import Floats
 
 COST = 0.1
 """Of the source, for crowd workers."""
-FEWEST_PAIRS = 30
+MIN_PAIRS = 30
 """Pairs from which a person is tested, as in the source; topics are as for every interval."""
 LEVEL = 0.05
 
@@ -74,7 +74,7 @@ def judge_and_each_person(panel: VotesByPerson, verdict: Floats) -> PeopleInTurn
     apart = mean(behind)
     of_cell = np.bincount(crossed.cell, behind - apart[crossed.worker], len(crossed.worker_of_cell))
     squares = np.bincount(crossed.worker_of_cell, of_cell**2, crossed.workers)
-    is_tested = (pairs >= FEWEST_PAIRS) & (topics >= MIN_CLUSTERS)
+    is_tested = (pairs >= MIN_PAIRS) & (topics >= MIN_CLUSTERS)
     error = np.sqrt(topics / np.maximum(topics - 1, 1) * squares) / np.maximum(pairs, 1)
     far = np.where(apart < COST, -np.inf, np.inf)
     lead = np.divide(apart - COST, error, out=far, where=error > 1e-12)

@@ -36,7 +36,7 @@ _STEPS, _LARGEST_STEP, _CLOSE = 50, 2.0, 1e-6
 _ROUNDS = 3
 _NO_PRIOR = 1e4
 """Variance of worths that tells nothing."""
-FEWEST_VOTES = 5
+MIN_VOTES = 5
 """Smallest number of votes of a couple by which circles are seen."""
 _INTRANSITIVE = 0.001
 """Probability of such votes, were they transitive, below which they are not taken as such; it is asked again with every worker."""
@@ -110,7 +110,7 @@ class BestPosterior:
     def is_intransitive(self) -> bool:
         """Whether the votes of couples differ more from one scale of worths than chance has it.
 
-        The sum over couples with `FEWEST_VOTES` or more of (votes for the first less those for the second - expected)^2 / variance, both ways
+        The sum over couples with `MIN_VOTES` or more of (votes for the first less those for the second - expected)^2 / variance, both ways
         round together, beyond the `_INTRANSITIVE` quantile of chi squared with as many degrees of freedom. Couples with fewer votes tell nothing
         of a circle and add noise.
         """
@@ -123,7 +123,7 @@ class BestPosterior:
         couple = np.unique(ends.min(axis=0) * votes.systems + ends.max(axis=0), return_inverse=True)[1]
         off = np.where(votes.left < votes.right, 1, -1) * (votes.for_left - votes.for_right - n * lead)
         variance = n * (shares.first + shares.second - lead**2)
-        is_known = np.bincount(couple, n) >= FEWEST_VOTES
+        is_known = np.bincount(couple, n) >= MIN_VOTES
         distance = (np.bincount(couple, off) ** 2 / np.bincount(couple, variance))[is_known].sum()
         return bool(is_known.any() and chdtrc(is_known.sum(), distance) < _INTRANSITIVE)
 

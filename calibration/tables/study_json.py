@@ -333,9 +333,9 @@ class StudyRecord(_StudyPart):
             return None
         named = [
             f"{text.topic}{f' of {text.system}' if text.system else ''} on {text.at:%Y-%m-%d %H:%M} UTC{_saw(text)}"
-            for text in self.mended_texts[:MOST_MENDS]
+            for text in self.mended_texts[:MAX_MENDS]
         ]
-        rest = len(self.mended_texts) - MOST_MENDS
+        rest = len(self.mended_texts) - MAX_MENDS
         more = [f"{pluralise(rest, 'more', 'more')} in {STUDY_FILE}"] if rest > 0 else []
         texts = pluralise(len(self.mended_texts), "text was", "texts were")
         return f"{texts} mended while the study ran, and judgments of both versions count: {'; '.join([*named, *more])}."
@@ -356,7 +356,7 @@ class StudyRecord(_StudyPart):
         return tuple(filter(None, (self.how_joined, self.looks, self.growth, self.mends)))
 
 
-MOST_MENDS = 3
+MAX_MENDS = 3
 """Most mended texts that a sentence names."""
 
 

@@ -74,7 +74,7 @@ DEMOGRAPHIC = "demographic_"
 SIDES = ("left", "right")
 GOLD = ("left", "right", "equally_good")
 """Known answers of gold pairs."""
-MOST_STRENGTH = 3
+MAX_STRENGTH = 3
 """The largest strength: the outermost of seven grades."""
 DRAWS = ("uniform", "adaptive")
 """How a pair was drawn: whatever the answers before were, or by them."""
@@ -235,7 +235,7 @@ _TABLES = (
                 _integer(
                     "strength",
                     "Of graded choices: how much better the chosen side is, 1 slightly, 2 much (with seven grades 1, 2, 3); 0 for neither.",
-                    high=MOST_STRENGTH,
+                    high=MAX_STRENGTH,
                 )
             ),
             _time("shown_at", "When the pair was shown."),
@@ -300,7 +300,7 @@ _TABLES = (
             _text("judgment", "The judgment of table preferences that was given with it.", required=True),
             _text("criterion", "Name of the criterion in the study file.", required=True),
             _text("choice", "The answer, by the sides of the judgment.", required=True, choices=CHOICES),
-            _sparse(_integer("strength", "As in table preferences.", high=MOST_STRENGTH)),
+            _sparse(_integer("strength", "As in table preferences.", high=MAX_STRENGTH)),
         ),
     ),
     Table(

@@ -29,7 +29,7 @@ GENERAL_FACTS = 6
 INTENT_FACTS = 7
 """Facts in a well made second layer, at most."""
 
-LEAST_IMPORTANCE = 2
+MIN_IMPORTANCE = 2
 """Importance for its intent that a fact of a well made second layer has at least."""
 
 
@@ -72,7 +72,7 @@ class Topic:
 
     def facts_for(self, iid: str) -> list[str]:
         """Facts that matter to one intent, most important first, equal ones by expected importance."""
-        matter = [uid for uid in self.general_facts() if self.importance[iid, uid] >= LEAST_IMPORTANCE]
+        matter = [uid for uid in self.general_facts() if self.importance[iid, uid] >= MIN_IMPORTANCE]
         return sorted(matter, key=lambda uid: -self.importance[iid, uid])
 
 

@@ -31,7 +31,7 @@ Choose: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 INSTALL_EXCEL = "install it: pip install 'prefcal[excel]', or save the sheet as CSV"
 IMPORT_ID = '{"ImportId"'
 """Start of the cells of Qualtrics' third header line."""
-MOST_SHOWN = 5
+MAX_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ def _fulfilled(
     cells = columns.cells[condition]
     present = dict.fromkeys(cells)
     for value in sorted(values - present.keys()):
-        said = join_names(map(repr, present), most=MOST_SHOWN) or "nothing"
+        said = join_names(map(repr, present), most=MAX_SHOWN) or "nothing"
         log.add(f"{condition} is {value!r} in no row", line=1, cure=f"its values are {said}")
     return np.fromiter((cell in values for cell in cells), dtype=bool, count=len(cells))
 

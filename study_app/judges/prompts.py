@@ -40,7 +40,7 @@ VARIABLES = (
     "windows",
 )
 """What a prompt may name: both sides, the choices, and what pages say beside them; empty where a study has no such thing."""
-MOST_PICTURES = 64
+MAX_PICTURES = 64
 """Pictures kept in memory between the pairs of a topic."""
 
 
@@ -126,7 +126,7 @@ class PictureParts:
     def __init__(self, content: TaskContent) -> None:
         self._mime = {media.sha256: media.mime for side in content.sides.values() for media in side.media()}
         self._content = content
-        self._address = lru_cache(MOST_PICTURES)(self._data_url)
+        self._address = lru_cache(MAX_PICTURES)(self._data_url)
 
     def content_of(self, message: str) -> Content:
         """Return a message as it is sent: its text, or its texts and pictures in their order."""

@@ -14,7 +14,7 @@ from metrics.errors import PrefcalError, pluralise
 from study_app.judges.answers import NO_ANSWER, AnswerFile, answer_of
 from study_app.judges.requests import RequestFile
 
-MOST_IN_VAIN = 20
+MAX_IN_VAIN = 20
 """So many attempts in a row without an answer end a run, where they say that the judge does not work."""
 
 
@@ -54,11 +54,11 @@ class Patience:
         self.has_answered, self.in_vain, self.failures = True, 0, 0
 
     def disappointed(self, reason: str, *, failed: bool) -> None:
-        """Note an attempt that brought no answer; raises `JudgeError` after `MOST_IN_VAIN` of them."""
+        """Note an attempt that brought no answer; raises `JudgeError` after `MAX_IN_VAIN` of them."""
         self.in_vain += 1
         self.failures = self.failures + 1 if failed else 0
-        if self.failures >= MOST_IN_VAIN or (self.in_vain >= MOST_IN_VAIN and not self.has_answered):
-            raise JudgeError(f"the judge does not answer ({reason}, {MOST_IN_VAIN} times in a row)")
+        if self.failures >= MAX_IN_VAIN or (self.in_vain >= MAX_IN_VAIN and not self.has_answered):
+            raise JudgeError(f"the judge does not answer ({reason}, {MAX_IN_VAIN} times in a row)")
 
 
 @dataclass(kw_only=True)

@@ -49,7 +49,7 @@ PUBLIC_ADDRESS = "https://api.prolific.com"
 TIMEOUT_SECONDS = 30.0
 PAGE = 100
 """Submissions asked for at a time."""
-MOST_PAGES = 10_000
+MAX_PAGES = 10_000
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 """Hosts to which a token may go without TLS: this machine."""
 
@@ -215,7 +215,7 @@ class ProlificApi:
         """
         seen: set[str] = set()
         count = None
-        for number in range(1, MOST_PAGES + 1):
+        for number in range(1, MAX_PAGES + 1):
             parameters = {"study": study, "page": number, "page_size": PAGE}
             try:
                 response = self._read("/submissions/", parameters)

@@ -26,7 +26,7 @@ from study_app.store.platform_models import PlatformOrder, ProlificStudy
 from study_app.store.tokens import Now, Signer
 
 ADDRESS, TOPICS = "{address}", "{topics}"
-MOST_LETTERS = 5_000
+MAX_LETTERS = 5_000
 CLOCKS_APART = timedelta(minutes=5)
 """Most that the clocks here and there may differ."""
 
@@ -51,10 +51,10 @@ def personal_texts(
     InputError
         If the text has no ``{address}``, or is too long.
     """
-    if ADDRESS not in text or len(text) > MOST_LETTERS:
+    if ADDRESS not in text or len(text) > MAX_LETTERS:
         raise input_fault(
             f"a message of {len(text)} letters{'' if ADDRESS in text else f' without {ADDRESS}'}",
-            cure=f"write {ADDRESS} where each follower's own address is to stand, and at most {MOST_LETTERS:,} letters",
+            cure=f"write {ADDRESS} where each follower's own address is to stand, and at most {MAX_LETTERS:,} letters",
         )
     followed: defaultdict[int, list[Reminder]] = defaultdict(list)
     for reminder in reminders:

@@ -30,7 +30,7 @@ from study_app.store.tokens import Now
 
 BATCH = 200
 """Most submissions in a call; Prolific recommends at most 200 bonuses and 1,000 approvals."""
-MOST_WITH_FEES = 2.5
+MAX_WITH_FEES = 2.5
 """Most that a payment costs with fees and tax, as a multiple of what people get: more means another unit or currency."""
 
 
@@ -176,7 +176,7 @@ class _Courier:
         """
         lines = "\n".join(f"{order.submission},{(order.cents or 0) / 100:.2f}" for order in orders)
         answer, total = self.api.set_up_bonuses(study, lines), sum(order.cents or 0 for order in orders)
-        if not total <= answer.total_amount <= MOST_WITH_FEES * total:
+        if not total <= answer.total_amount <= MAX_WITH_FEES * total:
             currency = orders[0].currency or ""
             raise ChangedAnswerError(
                 f"Prolific would take {answer.total_amount / 100:,.2f} {currency} for bonuses of {money(total, currency)}, which no fee "

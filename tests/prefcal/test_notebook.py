@@ -13,7 +13,7 @@ import prefcal
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_TESTS = prefcal.FitOptions(checks=False)
-MOST_LINES = 10
+MAX_LINES = 10
 
 
 @pytest.fixture(scope="module")
@@ -330,11 +330,11 @@ def test_every_result_prints_in_ten_lines_and_says_all_by_its_summary(fitted, fo
     """No arrays, no nested classes; what is cut is counted."""
     for result in results(fitted, found):
         for text in (repr(result), str(result)):
-            assert len(text.splitlines()) <= MOST_LINES, type(result)
+            assert len(text.splitlines()) <= MAX_LINES, type(result)
             assert "array(" not in text
             assert "object at 0x" not in text
-        begin = result.summary().splitlines()[: MOST_LINES - 1]
-        assert repr(result).splitlines()[: MOST_LINES - 1] == begin
+        begin = result.summary().splitlines()[: MAX_LINES - 1]
+        assert repr(result).splitlines()[: MAX_LINES - 1] == begin
         assert len(result.frame())
 
 
@@ -342,8 +342,8 @@ def test_what_is_cut_from_a_long_result_is_counted(fitted):
     """The last line says how to see the rest."""
     lines = len(fitted.summary().splitlines())
 
-    assert lines > MOST_LINES
-    assert repr(fitted).splitlines()[-1] == f"... {lines - MOST_LINES + 1} more lines in .summary()"
+    assert lines > MAX_LINES
+    assert repr(fitted).splitlines()[-1] == f"... {lines - MAX_LINES + 1} more lines in .summary()"
 
 
 def test_every_kind_of_fit_prints_like_that():

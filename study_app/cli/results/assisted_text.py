@@ -9,7 +9,7 @@ from calibration.judges.assist import MEANING
 from study_app.cli.output import table_text, wrapped
 from study_app.cli.results.agree_table import percent, percent_range
 
-MOST_DIFFERENCES = 10
+MAX_DIFFERENCES = 10
 """Differences that are printed; the file has all."""
 
 
@@ -36,7 +36,7 @@ def assisted_lines(rows: pd.DataFrame, name: str, *, level: float = 0.95, file: 
     )
     yield ""
     is_single = rows["against"].isna() | (rows["against"] == "")
-    shown = pd.concat([rows[is_single], rows[~is_single].head(MOST_DIFFERENCES)])
+    shown = pd.concat([rows[is_single], rows[~is_single].head(MAX_DIFFERENCES)])
     share = f"{100 * level:.4g} %"
     yield table_text(
         [name, "people alone", share, "assisted", share, "width", "weight"],

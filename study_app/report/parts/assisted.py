@@ -23,7 +23,7 @@ from study_app.report.page import (
 )
 from study_app.report.results import TaskResult
 
-MOST_DIFFERENCES = 10
+MAX_DIFFERENCES = 10
 """Differences that the page lists; the file has all."""
 METHOD = (
     "Assisted numbers are prediction-powered (PPI++; Angelopoulos, Duchi and Zrnic 2023): people’s number on the pairs that they judged, less"
@@ -104,7 +104,7 @@ def _table(key: str, caption: str, rows: pd.DataFrame, of: tuple[str, str]) -> I
     name, level = of
     rows = rows.fillna({"against": ""})
     is_single = rows["against"] == ""
-    shown = pd.concat([rows[is_single], rows[~is_single].head(MOST_DIFFERENCES)])
+    shown = pd.concat([rows[is_single], rows[~is_single].head(MAX_DIFFERENCES)])
     left_out = len(rows) - len(shown)
     more = f" {pluralise(left_out, 'difference')} more: the file has all." if left_out else ""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.judges.numbers import JUDGE, MEASURE, JudgeTables, NumberWords, judge_in_words
-from calibration.judges.people_in_turn import COST, FEWEST_PAIRS
+from calibration.judges.people_in_turn import COST, MIN_PAIRS
 from study_app.report.drawing.figures import CEILING, JUDGE_SIGN, CurveMark, rows_with_intervals
 from study_app.report.page import (
     LEVEL,
@@ -36,7 +36,7 @@ NO_ESTIMATE = (
     "What a judge says is no estimate of what people prefer: an agreement with people says nothing about pairs, topics or systems that"
     " people did not judge, nor whether the judge errs in favour of one system."
 )
-MOST_TOPICS = 12
+MAX_TOPICS = 12
 """Topics of a judge that are shown, the worst first."""
 
 
@@ -128,9 +128,9 @@ def _in_turn(row: dict[str, Any]) -> str:
         f" {percent(row['advantage'])} of pairs, on average over people"
     )
     if not row["people_tested"]:
-        return f"{does}. Nobody judged {FEWEST_PAIRS} pairs of four topics with others, so no person is tested alone."
+        return f"{does}. Nobody judged {MIN_PAIRS} pairs of four topics with others, so no person is tested alone."
     return (
-        f"{does}. It wins against {row['people_beaten']} of {pluralise(row['people_tested'], 'person', 'people')} with {FEWEST_PAIRS} pairs or"
+        f"{does}. It wins against {row['people_beaten']} of {pluralise(row['people_tested'], 'person', 'people')} with {MIN_PAIRS} pairs or"
         f" more; to win, it has to be less than {percent(COST, 0)} of pairs worse than the person."
     )
 
@@ -226,11 +226,11 @@ def _numbers(task: str, numbers: pd.DataFrame, key: str) -> Iterator[ReportTable
 def _topics(task: str, topics: pd.DataFrame, key: str) -> Iterator[ReportTable]:
     """Yield the topics of each judge, the worst first."""
     for number, (judge, rows) in enumerate(topics.groupby("judge", sort=False), start=1):
-        left_out = len(rows) - MOST_TOPICS
+        left_out = len(rows) - MAX_TOPICS
         yield to_table(
             f"{key}-topics-{number}",
             f"{judge} by topic in task {task}, the worst first",
-            rows.head(MOST_TOPICS),
+            rows.head(MAX_TOPICS),
             (
                 ("Topic", str, "topic"),
                 ("Pairs", WORDS.number, "pairs"),

@@ -60,7 +60,7 @@ OF_IDENTITY = {("platform",), ("id_parameter",), ("pseudonyms",)}
 
 _OF_FILES = ("ids", "keep_out", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
-MOST_LINES = 6
+MAX_LINES = 6
 """Most differing lines of one text that are shown."""
 _NOT_OF_ANSWERS = ["path", "source_sha256"]
 _OF_TEXTS = ["offset_chars", "alt"]
@@ -576,9 +576,9 @@ def _differing(before: Sequence[str], after: Sequence[str]) -> str:
                 )
             )
             parts.append(f"{old} -> {new}")
-    rest = len(parts) - MOST_LINES
+    rest = len(parts) - MAX_LINES
     more = f"; and {pluralise(rest, 'line')} more" if rest > 0 else ""
-    return "; ".join(parts[:MOST_LINES]) + more if parts else "its marks, not its words"
+    return "; ".join(parts[:MAX_LINES]) + more if parts else "its marks, not its words"
 
 
 def _around(lines: Sequence[str], others: Sequence[str]) -> Iterator[str]:

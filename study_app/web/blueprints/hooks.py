@@ -1,6 +1,6 @@
 """Route by which Prolific tells this server that a submission changed.
 
-Prolific signs the time of sending and the body (HMAC-SHA256 with the secret of the workspace). What is older than `MOST_AGE`, or was
+Prolific signs the time of sending and the body (HMAC-SHA256 with the secret of the workspace). What is older than `MAX_AGE`, or was
 seen before under the same name or the same signature, does nothing.
 """
 
@@ -20,9 +20,9 @@ from study_app.store.database import transaction
 from study_app.web.serving import server
 
 blueprint = Blueprint("hooks", __name__)
-MOST_AGE = timedelta(minutes=5)
+MAX_AGE = timedelta(minutes=5)
 """Most that the time of sending may differ from the server's clock."""
-MOST_BYTES = 8 * 1024
+MAX_BYTES = 8 * 1024
 STATUS_CHANGE = "submission.status.change"
 Word = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f]*$")]
 
@@ -45,29 +45,29 @@ def take_prolific_event() -> tuple[Response, int]:
     if app.hook_secret is None:
         raise NotFound
     body = request.get_data()
-    if len(body) > MOST_BYTES:
+    if len(body) > MAX_BYTES:
         raise RequestEntityTooLarge
     signature = request.headers.get("X-Prolific-Request-Signature", "")
     sent = request.headers.get("X-Prolific-Request-Timestamp", "")
     if not is_signed(app.hook_secret, sent, body, signature):
         return jsonify(error="not signed by this workspace"), 401
     sent_at = _moment(sent)
-    if sent_at is None or abs(app.now() - sent_at) > MOST_AGE:
+    if sent_at is None or abs(app.now() - sent_at) > MAX_AGE:
         return jsonify(error="sent too long ago, or by another clock"), 401
     try:
-        told = HookBody.model_validate_json(body)
+        change = HookBody.model_validate_json(body)
     except ValidationError:
         return jsonify(error="no event"), 400
-    if told.event_type != STATUS_CHANGE:
+    if change.event_type != STATUS_CHANGE:
         return jsonify(status="not used here"), 200
-    if told.resource_id is None or told.participant_id is None or told.status is None:
+    if change.resource_id is None or change.participant_id is None or change.status is None:
         return jsonify(error="no event"), 400
     event = SubmissionEvent(
         event=request.headers.get("X-Event-ID") or signature,
         signature=signature,
-        worker=told.participant_id,
-        submission=told.resource_id,
-        status=told.status,
+        worker=change.participant_id,
+        submission=change.resource_id,
+        status=change.status,
         happened_at=min(_moment(request.headers.get("X-Timestamp", "")) or sent_at, sent_at),
     )
     with transaction(app.database, write=True) as session:

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from benchmarks.assisted import MEASURES, passages, passages_numbers
 from calibration.judges.assist import (
     FEW_TOPICS,
-    MOST_WIDENING,
+    MAX_WIDENING,
     PeopleNumber,
     VotesOnPairs,
     equal_weights,
@@ -132,7 +132,7 @@ def test_no_judge_widens_by_more_than_a_twentieth(judge, workers):
     """In any study, also of few topics, where the slope is known roughly."""
     for seed in range(30):
         found, _ = drawn(seed, judge, workers=workers, topics=(5, 8, 24)[seed % 3], pairs=3)
-        assert np.isnan(found.width_ratio) or found.width_ratio <= MOST_WIDENING
+        assert np.isnan(found.width_ratio) or found.width_ratio <= MAX_WIDENING
         assert 0 <= found.weight <= 1
 
 
