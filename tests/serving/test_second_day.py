@@ -64,10 +64,11 @@ def test_a_study_is_mended_and_extended_while_300_are_in_it(kind, tmp_path, requ
         create_keys(session, new_token=secret_token)
         load_study(session, read_whole_study(write_answers(tmp_path, texts, **LIMITS)), now=utc_now())
     database.engine.dispose()
-    told, gate = Told(), threading.Event()
+    told, gates = Told(), (threading.Event(), threading.Event())
     with serving(url, "--processes", "2") as server:
         crowd = [
-            WatchedWorker(gate, server.address, "small", f"w{number:04d}", told) for number in range(WORKERS)
+            WatchedWorker(gates[number % 2], server.address, "small", f"w{number:04d}", told)
+            for number in range(WORKERS)
         ]
         for worker in crowd:
             worker.start()
@@ -81,9 +82,10 @@ def test_a_study_is_mended_and_extended_while_300_are_in_it(kind, tmp_path, requ
         path = write_answers(tmp_path, grown, questions={"T1": "What of T1?"}, **LIMITS)
         accepted = [part for number in range(1, 11) for part in ("--accept-text", f"answers/T{number}")]
         begun = time.monotonic()
-        gate.set()
+        gates[0].set()  # half of them go on while it is loaded, and half after it
         loaded = run_once("study", "load", path, "--database", url, *accepted)
         seconds = time.monotonic() - begun
+        gates[1].set()
         assert loaded.code == 0, loaded.err
         end_campaign(crowd)
     assert [worker.name for worker in crowd if sent_back(worker.steps)] == []
