@@ -266,12 +266,13 @@ def whole_milliseconds(seconds: Floats) -> Floats:
 
 
 def shown_texts(session: Session, study_id: int) -> SideVersions:
-    """Return the sides of every topic that somebody took."""
+    """Return the sides of every topic that somebody took, or of which gold pairs were shown."""
+    taken = select(Slot.topic_id).union(select(Pair.topic_id).where(Pair.gold.is_not(None)))
     shown = (
         select(StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.language)
         .join(Topic, Topic.id == StoredSummary.topic_id)
         .join(Topic.task)
-        .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
+        .where(Task.study_id == study_id, Topic.id.in_(taken))
     )
     rows = session.execute(shown).all()
     past = past_sides(session, study_id)

@@ -241,8 +241,11 @@ def test_what_cannot_be_run_is_said_in_a_line(tmp_path, monkeypatch, capsys, opt
 
 
 def command_line(folder, program, *options):
-    """Return the words that start a run in a process of its own."""
-    code = "from study_app.cli import main; main()"
+    """Return the words that start a run in a process of its own, which Ctrl-C reaches also where it is begun in the background."""
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from study_app.cli import main; main()"
+    )
     words = [
         "judge",
         "run",

@@ -12,6 +12,7 @@ from calibration.tables.files import read_tables
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import assumptions, estimate
+from study_app.export.readings import shown_texts
 from study_app.export.study_export import export_study
 from study_app.services.researcher.care import care_checks
 from study_app.services.researcher.results_views import count_judgments
@@ -194,6 +195,8 @@ def test_gold_pairs_come_among_others_and_count_in_nothing(campaign, gold_task, 
     assert sum(progress.choices.values()) == 8
     with transaction(made.database, write=False) as session:
         plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
+        shown = {topic for topic, _ in shown_texts(session, plan.id).now}
+        assert shown == set(session.scalars(select(Pair.topic_id).join(Showing, Showing.pair_id == Pair.id)))
         checks = care_checks(session, plan, select(Worker.id))
         (votes,), (task,) = votes_so_far(session, plan), plan.tasks
         matrix, counted = pair_matrix(session, task), count_judgments(session, plan.id)
