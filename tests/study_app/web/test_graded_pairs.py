@@ -195,8 +195,6 @@ def test_gold_pairs_come_among_others_and_count_in_nothing(campaign, gold_task, 
     assert sum(progress.choices.values()) == 8
     with transaction(made.database, write=False) as session:
         plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
-        shown = {topic for topic, _ in shown_texts(session, plan.id).now}
-        assert shown == set(session.scalars(select(Pair.topic_id).join(Showing, Showing.pair_id == Pair.id)))
         checks = care_checks(session, plan, select(Worker.id))
         (votes,), (task,) = votes_so_far(session, plan), plan.tasks
         matrix, counted = pair_matrix(session, task), count_judgments(session, plan.id)
@@ -275,6 +273,8 @@ def test_who_answers_gold_pairs_wrongly_is_left_out_and_the_console_says_the_sam
     assert workers["reason"].tolist()[0] == "rule 2: gold"
     with transaction(made.database, write=False) as session:
         plan = read_plan(session, session.scalars(select(LoadedStudy.id)).one())
+        shown = {topic for topic, _ in shown_texts(session, plan.id).now}
+        assert shown == set(session.scalars(select(Pair.topic_id).join(Showing, Showing.pair_id == Pair.id)))
         checks = care_checks(session, plan, select(Worker.id)).values()
     assert sorted(check.excluded for check in checks) == [(), ("gold",)]
     assert all("gold" in check.judged for check in checks)
