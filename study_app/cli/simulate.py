@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study_app.cli.database import database_option
 from study_app.cli.options import MAX_COUNT, FiniteFloat
-from study_app.cli.output import database_option
 from study_app.cli.progress import shown_progress
 
 if TYPE_CHECKING:

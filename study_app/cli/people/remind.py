@@ -1,26 +1,15 @@
 """`prefcal remind`: whom to remind of a stream, by platform id."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from metrics.errors import escape_spreadsheet_cell, input_fault, pluralise
 from metrics.files import write_atomically
+from study_app.cli.database import OpenStudy, database_option, study_session
 from study_app.cli.options import FiniteFloat, OutFile
-from study_app.cli.output import csv_text, database_option, database_session
-from study_app.services.researcher.audit import add_audit_entry
+from study_app.cli.output import csv_text
 from study_app.services.researcher.remind import remind as reminded
-from study_app.services.researcher.studies import SIGNING_KEY, chosen_study, setting
-from study_app.store import tokens
-from study_app.store.study_cache import StudyCache
+from study_app.services.researcher.studies import SIGNING_KEY, setting
 from study_app.store.tokens import Signer
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from sqlalchemy.orm import Session
-
-    from study_app.store.models import LoadedStudy
 
 REMINDER_COLUMNS = ("platform_id", "topic", "address")
 
@@ -57,30 +46,24 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
     """
     if not base.startswith(("http://", "https://")):
         raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
-    with database_session(database, write=True) as session:
-        chosen = chosen_study(session, study)
-        rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=tokens.utc_now())
-        add_audit_entry(session, chosen.id, None, "list whom to remind", _detail(rows), now=tokens.utc_now())
+    with study_session(database, study, write=True) as opened:
+        rows = _reminder_rows(opened, base.rstrip("/"), quiet_hours)
+        people = pluralise(len({name for name, _, _ in rows}), "person", "people")
+        opened.note(
+            "list whom to remind", f"{pluralise(len(rows), 'reminder')}, with platform ids of {people}"
+        )
         write_atomically(file, csv_text(REMINDER_COLUMNS, rows), private=True)
-    click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
+    click.echo(f"{opened.row.name}: {len(rows)} to remind, in {file}")
 
 
-def _detail(rows: list[tuple[str, str, str]]) -> str:
-    people = pluralise(len({name for name, _, _ in rows}), "person", "people")
-    return f"{pluralise(len(rows), 'reminder')}, with platform ids of {people}"
-
-
-def _reminder_rows(
-    session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
-) -> list[tuple[str, str, str]]:
+def _reminder_rows(opened: OpenStudy, base: str, quiet_hours: float | None) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
-    plan = StudyCache().of(session, study.id, study.version)
-    signer = Signer(setting(session, SIGNING_KEY) or "")
+    signer = Signer(setting(opened.session, SIGNING_KEY) or "")
     return [
         (
             escape_spreadsheet_cell(follower.platform_worker),
             escape_spreadsheet_cell(follower.title),
             f"{base}/w/{signer.worker_token(follower.worker)}/?via=reminder",
         )
-        for follower in reminded(session, plan, quiet_hours=quiet_hours, now=now)
+        for follower in reminded(opened.session, opened.plan, quiet_hours=quiet_hours, now=opened.now)
     ]

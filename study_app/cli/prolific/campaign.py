@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from metrics.errors import PrefcalError
-from study_app.cli.output import database_option
+from study_app.cli.database import database_option
 from study_app.cli.prolific.opened import Opened, opened_study, remote_option, yes_option
 from study_app.estimate.content import read_whole_study
 from study_app.prolific.api import ProlificApi

@@ -9,8 +9,9 @@ import click
 
 from metrics.errors import PrefcalError, input_fault, pluralise
 from metrics.files import write_atomically
+from study_app.cli.database import database_option, open_study
 from study_app.cli.options import FiniteFloat, OutFile
-from study_app.cli.output import csv_text, database_option, table_text
+from study_app.cli.output import csv_text, table_text
 from study_app.cli.people.platform_lists import (
     SUBMISSION_COLUMNS,
     bonus_amounts,
@@ -34,7 +35,7 @@ from study_app.services.researcher.orders import (
     order_counts,
 )
 from study_app.services.researcher.remind import due_reminders
-from study_app.services.researcher.studies import SIGNING_KEY, chosen_study, setting
+from study_app.services.researcher.studies import SIGNING_KEY, setting
 from study_app.store import tokens
 from study_app.store.database import transaction
 from study_app.store.tokens import Signer
@@ -153,8 +154,7 @@ def bonus(
     """
     with opened_study(database, study) as opened:
         with transaction(opened.database, write=is_real) as session:
-            row = chosen_study(session, opened.name)
-            _, amounts = bonus_amounts(session, row, file, each)
+            _, amounts = bonus_amounts(open_study(session, opened.name), file, each)
             currency = opened.entry.currency
             cents = {worker: int(100 * amount) for worker, amount in amounts.items()}
             if is_real:
@@ -216,10 +216,8 @@ def message(
     with opened_study(database, study) as opened:
         now = tokens.utc_now()
         with transaction(opened.database, write=False) as session:
-            row = chosen_study(session, opened.name)
-            reminders = due_reminders(
-                session, opened.plans.of(session, row.id, row.version), quiet_hours=quiet_hours, now=now
-            )
+            plan = open_study(session, opened.name).plan
+            reminders = due_reminders(session, plan, quiet_hours=quiet_hours, now=now)
             signer = Signer(setting(session, SIGNING_KEY) or "")
         texts = personal_texts(words, reminders, base=base, signer=signer)
         click.echo(f"{pluralise(len(texts), 'follower')} to write to")

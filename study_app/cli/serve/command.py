@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.output import database_option, simulated_lines
+from study_app.cli.database import database_option
+from study_app.cli.output import simulated_lines
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.study_cache import StudyCache

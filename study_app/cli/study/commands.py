@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from metrics.errors import input_fault, join_names, pluralise
+from study_app.cli.database import database_option, database_session, open_study, study_session
 from study_app.cli.options import OutFile
-from study_app.cli.output import database_option, database_session, open_named_database, simulated_lines
+from study_app.cli.output import simulated_lines
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -88,24 +89,20 @@ def took_part(study: str, file: str, database: str | None) -> None:
     person took part: keep it as you keep the platform's list.
     """
     from metrics.files import write_atomically
-    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.reconcile import consenters
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.tokens import utc_now
     from study_app.study.id_list import digest_lines
 
-    with database_session(database, write=True) as session:
-        chosen = chosen_study(session, study)
-        names, nameless = consenters(session, chosen.id)
+    with study_session(database, study, write=True) as opened:
+        names, nameless = consenters(opened.session, opened.row.id)
         if not names:
             raise input_fault(
                 f"nobody who took part in {study} still has a platform id here", cure="look into a backup"
             )
-        detail = f"digests of the platform ids of {pluralise(len(names), 'person', 'people')}"
-        add_audit_entry(session, chosen.id, None, "list who took part", detail, now=utc_now())
-        lines = digest_lines(chosen.name, chosen.config["platform"], names)
+        people = pluralise(len(names), "person", "people")
+        opened.note("list who took part", f"digests of the platform ids of {people}")
+        lines = digest_lines(opened.row.name, opened.row.config["platform"], names)
         write_atomically(file, "\n".join(lines) + "\n", private=True)
-    click.echo(f"{study}: {pluralise(len(names), 'person', 'people')} who took part, in {file}")
+    click.echo(f"{study}: {people} who took part, in {file}")
     if nameless:
         click.echo(f"note: {nameless} more took part, whose platform ids were deleted", err=True)
 
@@ -129,15 +126,13 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
     is changed.
     """
     from study_app.estimate.content import read_ready_study
-    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.load import LoadRefusedError, load_detail, load_study
-    from study_app.services.researcher.studies import chosen_study, create_keys
-    from study_app.store.database import transaction
+    from study_app.services.researcher.studies import create_keys
     from study_app.store.simulated_workers import simulated_studies
     from study_app.store.tokens import secret_token, utc_now
 
     content = read_ready_study(file)
-    with transaction(open_named_database(database, create=True), write=True) as session:
+    with database_session(database, write=True, create=True) as session:
         create_keys(session, new_token=secret_token)
         try:
             report = load_study(session, content, now=utc_now(), accept_texts=accept_texts)
@@ -146,8 +141,7 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
                 click.echo(line)
             raise
         if report.outcome != "unchanged":
-            study = chosen_study(session, report.study).id
-            add_audit_entry(session, study, None, "load", load_detail(report, content), now=utc_now())
+            open_study(session, report.study).note("load", load_detail(report, content))
         simulated = set(simulated_studies(session)) & {report.study}
     others = report.changes[len(report.differences) :]
     for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
@@ -234,15 +228,15 @@ def resume(study: str, database: str | None) -> None:
 def _open_or_close(study: str, database: str | None, act: Literal["pause", "resume"], detail: str) -> bool:
     """Pause or resume a study, with an audit line; return whether it changed."""
     from study_app.services.researcher import studies
-    from study_app.services.researcher.audit import add_audit_entry
-    from study_app.store.tokens import utc_now
 
-    now = utc_now()
-    with database_session(database, write=True) as session:
-        row = studies.chosen_study(session, study)
-        changed = studies.pause(session, row, now=now) if act == "pause" else studies.resume(session, row)
+    with study_session(database, study, write=True) as opened:
+        changed = (
+            studies.pause(opened.session, opened.row, now=opened.now)
+            if act == "pause"
+            else studies.resume(opened.session, opened.row)
+        )
         if changed:
-            add_audit_entry(session, row.id, None, act, detail, now=now)
+            opened.note(act, detail)
     return changed
 
 
