@@ -1,17 +1,18 @@
 """The database that a command opens, and the loaded study that it is about."""
 
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from metrics.errors import input_fault
+from study_app.cli.options import F
 from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from study_app.store.database import Database
     from study_app.store.models import LoadedStudy
     from study_app.store.study_cache import CachedStudy, StudyCache
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def database_option(command: F) -> F:

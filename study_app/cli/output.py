@@ -21,7 +21,7 @@ import click
 from metrics.errors import join_names, printable
 from metrics.files import write_atomically
 from metrics.results import ALL, Interval, Score, ScoreKey
-from study_app.cli.options import OutFile, one_of, option
+from study_app.cli.options import OutPath, one_of, option
 
 Cell: TypeAlias = str | float | int | None
 WIDTH = 100
@@ -61,7 +61,7 @@ class ToFile:
     file: Path | None = option(
         "-o",
         "--output",
-        type=OutFile(terminal=True),
+        type=OutPath(terminal=True),
         metavar="FILE",
         help="Write into FILE, not on the terminal.",
     )

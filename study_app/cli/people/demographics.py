@@ -8,7 +8,7 @@ import click
 
 from metrics.errors import input_fault, join_names, pluralise
 from study_app.cli.database import database_option, study_session
-from study_app.cli.options import OutFolder
+from study_app.cli.options import output_folder
 from study_app.cli.output import wrapped
 
 if TYPE_CHECKING:
@@ -22,18 +22,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="PLATFORM.csv", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    "tables",
-    type=OutFolder(),
-    metavar="TABLES",
-    required=True,
-    help="Folder that prefcal export wrote; its table workers gets the columns.",
-)
+@output_folder("Folder that prefcal export wrote; its table workers gets the columns.", metavar="TABLES")
 @click.option("--id-column", metavar="NAME", help="The column with the workers' ids.")
 @database_option
-def demographics(study: str, file: str, tables: Path, id_column: str | None, database: str | None) -> None:
+def demographics(study: str, file: str, output: Path, id_column: str | None, database: str | None) -> None:
     """Add what the platform knows of people to table workers, by pseudonym.
 
     PLATFORM.csv is the platform's export of people, Prolific's demographic data for one. Only the columns are read that the study file names
@@ -54,7 +46,7 @@ def demographics(study: str, file: str, tables: Path, id_column: str | None, dat
                 f"{chosen.name} may keep nothing that the platform knows of people, since no consent text named any of it",
                 cure="for the next people write demographics: [Age, Sex] into the study file, and load it",
             )
-        workers = _workers(tables, chosen.name)
+        workers = _workers(output, chosen.name)
         named = {} if id_column is None else {"id": id_column}
         listed = read_people_list(file, platform_of(entry), named=named, columns=entry.demographics)
         _check_no_ids(file, listed, entry.demographics)
@@ -66,10 +58,10 @@ def demographics(study: str, file: str, tables: Path, id_column: str | None, dat
                 path=file,
                 cure="see whether it is the list of this study, and when demographics came into the study file",
             )
-        written = _write(workers, tables, found)
+        written = _write(workers, output, found)
         detail = f"{pluralise(len(people), 'person', 'people')}, {join_names(entry.demographics, most=50)}"
         opened.note("join demographics", detail)
-    click.echo(f"{join_names(written)}: {pluralise(len(people), 'worker')} of {len(workers):,} in {tables}")
+    click.echo(f"{join_names(written)}: {pluralise(len(people), 'worker')} of {len(workers):,} in {output}")
     for note in _notes(found, workers, written):
         click.echo(wrapped(f"note: {note}", indent="  "), err=True)
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from metrics.files import write_atomically
 from metrics.readers.columns import read_csv_columns
 from study_app.cli.audit import note_command
 from study_app.cli.database import OpenStudy, database_option, named_database, open_study, study_session
-from study_app.cli.options import OutFile
+from study_app.cli.options import output_file
 from study_app.cli.output import csv_text, table_text
 from study_app.services.researcher import reconcile as platform
 from study_app.services.researcher.reconcile import (
@@ -62,18 +63,12 @@ QUIET = {"paid", "marked_paid", "open"}
     multiple=True,
     help="A further state that means: not handed in. Repeatable.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    help="Write a line a submission into FILE, as CSV.",
-)
+@output_file("Write a line a submission into FILE, as CSV.", required=False)
 @database_option
 def reconcile(
     study: str,
     file: str,
-    output: str | None,
+    output: Path | None,
     database: str | None,
     paid: tuple[str, ...],
     confirmed: tuple[str, ...],
@@ -165,13 +160,7 @@ CENT = Decimal("0.01")
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="[FILE]", required=False)
 @click.option("--each", metavar="AMOUNT", help="Same amount for every worker with complete data.")
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(path_type=str),
-    metavar="LIST",
-    help="Write the list into LIST, not on the terminal.",
-)
+@output_file("Write the list into LIST, not on the terminal.", metavar="LIST", required=False)
 @click.option(
     "--even-unlisted",
     is_flag=True,
@@ -182,7 +171,7 @@ def bonus(
     study: str,
     file: str | None,
     each: str | None,
-    output: str | None,
+    output: Path | None,
     database: str | None,
     *,
     even_unlisted: bool,

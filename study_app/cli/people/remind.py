@@ -1,11 +1,13 @@
 """`prefcal remind`: whom to remind of a stream, by platform id."""
 
+from pathlib import Path
+
 import click
 
 from metrics.errors import escape_spreadsheet_cell, input_fault, pluralise
 from metrics.files import write_atomically
 from study_app.cli.database import OpenStudy, database_option, study_session
-from study_app.cli.options import FiniteFloat, OutFile
+from study_app.cli.options import F, FiniteFloat, output_file
 from study_app.cli.output import csv_text
 from study_app.services.researcher.remind import remind as reminded
 from study_app.services.researcher.studies import SIGNING_KEY, setting
@@ -14,31 +16,35 @@ from study_app.store.tokens import Signer
 REMINDER_COLUMNS = ("platform_id", "topic", "address")
 
 
+def base_option(command: F) -> F:
+    """Add ``--base`` to a command."""
+    return click.option(
+        "--base",
+        metavar="URL",
+        required=True,
+        help="The address under which workers reach the server, such as https://study.example.org.",
+    )(command)
+
+
+def quiet_hours_option(command: F) -> F:
+    """Add ``--quiet-hours`` to a command."""
+    return click.option(
+        "--quiet-hours",
+        type=FiniteFloat(min=0),
+        metavar="H",
+        help="Leave out followers who came in the last H hours, by the stream's own clock.",
+    )(command)
+
+
 @click.command()
 @click.argument("study", metavar="STUDY", required=False)
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    required=True,
-    help="Write the list into FILE.",
-)
-@click.option(
-    "--base",
-    metavar="URL",
-    required=True,
-    help="The address under which workers reach the server, such as https://study.example.org.",
-)
-@click.option(
-    "--quiet-hours",
-    type=FiniteFloat(min=0),
-    metavar="H",
-    help="Leave out followers who came in the last H hours, by the stream's own clock.",
-)
+@output_file("Write the list into FILE.")
+@base_option
+@quiet_hours_option
 @database_option
-def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
+def remind(
+    study: str | None, output: Path, base: str, quiet_hours: float | None, database: str | None
+) -> None:
     """List the followers of STUDY's streams: platform id, event and address.
 
     The address leads a worker back to the stream. Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
@@ -52,8 +58,8 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
         opened.note(
             "list whom to remind", f"{pluralise(len(rows), 'reminder')}, with platform ids of {people}"
         )
-        write_atomically(file, csv_text(REMINDER_COLUMNS, rows), private=True)
-    click.echo(f"{opened.row.name}: {len(rows)} to remind, in {file}")
+        write_atomically(output, csv_text(REMINDER_COLUMNS, rows), private=True)
+    click.echo(f"{opened.row.name}: {len(rows)} to remind, in {output}")
 
 
 def _reminder_rows(opened: OpenStudy, base: str, quiet_hours: float | None) -> list[tuple[str, str, str]]:

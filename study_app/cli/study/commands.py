@@ -4,13 +4,14 @@ import json
 import math
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from metrics.errors import input_fault, join_names, pluralise
 from study_app.cli.database import database_option, database_session, open_study, study_session
-from study_app.cli.options import OutFile
+from study_app.cli.options import output_file, port_option
 from study_app.cli.output import simulated_lines
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ def shared_key(file: str) -> None:
     Write `pseudonyms: shared KEYFILE` into the study file of each, before the first worker comes.
     Keep KEYFILE as you keep the platform's list of ids: whoever has it can compute the pseudonym of any id.
     """
-    from pathlib import Path
-
     from study_app.study.shared_pseudonyms import new_key_file
 
     new_key_file(Path(file))
@@ -72,17 +71,9 @@ def shared_key(file: str) -> None:
 
 @click.command(name="took-part")
 @click.argument("study", metavar="STUDY")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    required=True,
-    help="Write the digests into FILE.",
-)
+@output_file("Write the digests into FILE.")
 @database_option
-def took_part(study: str, file: str, database: str | None) -> None:
+def took_part(study: str, output: Path, database: str | None) -> None:
     """Write a list of who took part in STUDY, for the keep_out of studies that are loaded elsewhere or later.
 
     FILE has a digest of the platform id of everybody who agreed to take part, and no id. Whoever has FILE and an id can tell whether that
@@ -101,8 +92,8 @@ def took_part(study: str, file: str, database: str | None) -> None:
         people = pluralise(len(names), "person", "people")
         opened.note("list who took part", f"digests of the platform ids of {people}")
         lines = digest_lines(opened.row.name, opened.row.config["platform"], names)
-        write_atomically(file, "\n".join(lines) + "\n", private=True)
-    click.echo(f"{study}: {people} who took part, in {file}")
+        write_atomically(output, "\n".join(lines) + "\n", private=True)
+    click.echo(f"{study}: {people} who took part, in {output}")
     if nameless:
         click.echo(f"note: {nameless} more took part, whose platform ids were deleted", err=True)
 
@@ -165,13 +156,7 @@ def verdict_lines(changes: "Sequence[Change]") -> list[str]:
 
 @click.command(name="preview")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "--port",
-    default=8001,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen at; 0 takes a free one.",
-)
+@port_option(8001)
 def preview(file: str, port: int) -> None:
     """Serve all pages of the study file FILE on this machine, until Ctrl-C.
 
@@ -181,7 +166,6 @@ def preview(file: str, port: int) -> None:
     import logging
     import signal
     import sys
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from waitress import create_server

@@ -9,7 +9,7 @@ import click
 from metrics.errors import percent, pluralise
 from study_app.cli.audit import note_command
 from study_app.cli.database import database_option, named_database, open_study
-from study_app.cli.options import OutFolder, option, with_options
+from study_app.cli.options import OUT_FOLDER, option, output_folder, with_options
 from study_app.cli.output import Output, wrapped
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class ExportOptions:
 
 
 @click.command(name="export")
-@click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
-@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="Folder to write, in place of DIR.")
+@click.argument("folder", metavar="[DIR]", type=OUT_FOLDER, required=False)
+@output_folder("Folder to write, in place of DIR.", required=False)
 @click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
 @with_options(choices=ExportOptions)
 @click.option(
@@ -187,16 +187,8 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
 
 @click.command(name="features")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    "tables",
-    type=OutFolder(),
-    metavar="TABLES",
-    required=True,
-    help="Folder of tables to write them into.",
-)
-def features(file: str, tables: Path) -> None:
+@output_folder("Folder of tables to write them into.", metavar="TABLES")
+def features(file: str, output: Path) -> None:
     """Write the tables of features of the study file FILE into the folder TABLES.
 
     These are positions, push_cells and intents, of everything that FILE names. Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
@@ -208,8 +200,8 @@ def features(file: str, tables: Path) -> None:
     from study_app.export.folder import feature_tables
 
     derived = feature_tables(read_whole_study(file))
-    write_tables(derived, tables)
-    renew_records(tables, {name: len(frame) for name, frame in derived.items()})
+    write_tables(derived, output)
+    renew_records(output, {name: len(frame) for name, frame in derived.items()})
     for name, frame in derived.items():
         click.echo(f"{name}: {len(frame):,} rows")
     if not {"positions", "push_cells"} & set(derived):
