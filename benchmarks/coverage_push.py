@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from benchmarks.people_tables import pushes
+from benchmarks.people_pushes import pushes
 from benchmarks.replications import engine_arguments, replicated
 from calibration.checks.registry import run_checks
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
