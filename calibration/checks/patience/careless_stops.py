@@ -19,7 +19,7 @@ from calibration.models.patience.stops import (
     PATIENCES,
     Stops,
     StopsFit,
-    fit_stops,
+    fit_patience_from_stops,
     logliks_of_people,
 )
 from metrics.arrays import Floats
@@ -70,7 +70,7 @@ def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
         "alike_stops",
         f"always go to the end, or never beyond the first screen ({{}}): they are in this patience of {patience:.0f}",
         fit,
-        lambda: fit_stops(rest, rng=np.random.default_rng(1), resamples=RESAMPLES),
+        lambda: fit_patience_from_stops(rest, rng=np.random.default_rng(1), resamples=RESAMPLES),
         NOT_A_LINE,
     )
 

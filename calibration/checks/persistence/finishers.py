@@ -11,7 +11,7 @@ import numpy as np
 from calibration.checks.finding import Finding, edge_p
 from calibration.checks.patience.without import PeopleApart
 from calibration.inference.heterogeneity import careless_class
-from calibration.models.persistence import ContinuationCounts, PersistenceFit, fit_steps
+from calibration.models.persistence import ContinuationCounts, PersistenceFit, fit_persistence
 
 NOT_GEOMETRIC = "steps not geometric"
 """Fact that finishers, people or lists that differ, and other laws explain.
@@ -54,6 +54,6 @@ def check_finishers(fit: PersistenceFit, steps: ContinuationCounts) -> Finding |
         "always_to_the_end",
         f"always go to the end ({{}}): they are included in this persistence of {fit.estimates[0]:.3f}",
         fit,
-        lambda: fit_steps(rest),
+        lambda: fit_persistence(rest),
         NOT_GEOMETRIC,
     )
