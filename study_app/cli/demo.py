@@ -46,7 +46,7 @@ STREAM_USERS = 2_000
 def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     """Go through the whole loop on the bundled study, then keep serving it.
 
-    A simulated crowd with known parameters takes part over HTTP: it judges summaries, then follows streams for days.
+    A simulated crowd with known parameters takes part through the real pages: it judges summaries, then follows streams for days.
     Its answers and logs are exported, the user model is fitted from them and set beside the truth, streams are scored
     for the people that were fitted, M-measure and its ablations are compared with the preferences, and a report is
     written. Then the study goes on being served, so that you can take part yourself.

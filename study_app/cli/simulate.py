@@ -59,7 +59,7 @@ def simulate(
 ) -> None:
     """Send a simulated crowd through the study FILE, which is loaded first.
 
-    The crowd fetches the real pages over HTTP, on a virtual clock: days pass in seconds. It votes, reads and judges
+    The crowd requests the real pages, on a virtual clock: days pass in seconds. It votes, reads and judges
     as people with the parameters of --truth would, by default with those of docs/simulation.md. The database must not hold workers of this study yet.
 
     With --url nothing is loaded: the crowd goes to a server on which FILE is loaded already, and waits as people do.

@@ -164,7 +164,7 @@ def _candidates(
     so_far = {"follow": followed_stream.follow.id, "visit": view.visit}
     rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
-    now = places_read(session, followed_stream, [earlier for earlier in views if earlier.visit == view.visit])
+    now = places_read(session, [earlier for earlier in views if earlier.visit == view.visit])
     nuggets_now = {name for update_index in now for name, _ in followed_stream.stream.brought(update_index)}
     rivals = [
         update_index
@@ -173,7 +173,6 @@ def _candidates(
     ]
     before = places_read(
         session,
-        followed_stream,
         [
             earlier
             for earlier in views

@@ -20,7 +20,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from metrics.errors import pluralise
-from study_app.logs.dwell import LoggedEvent
+from study_app.logs.logged_events import LoggedEvent
 from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
 from study_app.protocol.steps import Step, part_of, step_of
 from study_app.services.researcher.audit import REPLAY, add_audit_entry
@@ -269,7 +269,7 @@ def _served(session: Session, stream: FollowedStream, past: PastPage) -> ServedP
         StreamView.last >= view.first,
         WAS_USED,
     )
-    read = places_read(session, stream, [StreamViewRow(*row) for row in session.execute(earlier)])
+    read = places_read(session, [StreamViewRow(*row) for row in session.execute(earlier)])
     return ServedPage(view=view, read=frozenset(index for index in read if view.first <= index <= view.last))
 
 
