@@ -176,7 +176,7 @@ def _described(annotation: Any) -> str:
 
 FAMILY_MODULES: tuple[str, ...] = (
     "metrics.summaries.score",
-    "metrics.push.score",
+    "metrics.push.contingency",
     "metrics.updates.score",
     "metrics.msu.score",
     "metrics.ranked.score",
