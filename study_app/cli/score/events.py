@@ -144,7 +144,6 @@ class StreamUtilityOptions:
             raise click.UsageError(
                 "say who reads: --away M,S and --session M,S, or --model FILE, or --trails FILE"
             )
-        people.check()
         if people.draws is not None and self.per_user:
             raise click.UsageError("--draws draws other users each time: leave out --per-user")
         if people.draws is not None and self.trails is not None and self.decays:
@@ -267,7 +266,6 @@ def updates(
     from metrics.updates.measures import MEASURES
     from metrics.updates.score import update_scores
 
-    people.check()
     judged = files.read()
     systems = read_update_runs(runs, judged, topics=choices.topics)
     if people.model is not None:

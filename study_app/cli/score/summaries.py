@@ -114,6 +114,5 @@ def _check_usage(choices: SummaryOptions, people: ModelChoice) -> None:
     is_fitted = choices.intents == "fitted"
     if is_fitted and people.model is None:
         raise click.UsageError("--intents fitted needs --model FILE")
-    people.check()
     if people.draws is not None and choices.patiences and not is_fitted:
         raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")
