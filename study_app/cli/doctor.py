@@ -136,14 +136,10 @@ def file_rights(file: Path) -> HealthCheck:
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
         cure = "let the server's user own the file, and write into its folder"
         return HealthCheck("file", FAULT, f"{observed}; it or its folder cannot be written", cure)
-    if mode & 0o077 and not _is_private(file.parent):
+    if mode & 0o077 and file.parent.stat().st_mode & 0o077:
         cure = f"chmod 600 {file}, or chmod 700 {file.parent}"
         return HealthCheck("file", WARNING, f"{observed}: others may read keys and ids", cure)
     return HealthCheck("file", OK, observed)
-
-
-def _is_private(folder: Path) -> bool:
-    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
 
 
 def server_of(file: Path) -> HealthCheck:

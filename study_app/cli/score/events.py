@@ -8,7 +8,7 @@ import click
 
 from study_app.cli.options import COUNT, one_of, option, with_options
 from study_app.cli.output import ScoreOutput
-from study_app.cli.score.durations import durations
+from study_app.cli.score.durations import decay, durations
 from study_app.cli.score.options import (
     ModelChoice,
     print_unused,
@@ -87,17 +87,6 @@ def read_update_runs(
         paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths, topics=topics), lines=True
     )
     return runs
-
-
-def decay(text: str) -> float:
-    """Parse a decay from 0 to 1; anything else is wrong usage."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"{text!r} is no number from 0 to 1")
-    return number
 
 
 @dataclass(frozen=True, kw_only=True)
