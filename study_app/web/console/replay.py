@@ -39,9 +39,9 @@ from study_app.web.console.facts import Window
 from study_app.web.console.layout import page
 from study_app.web.console.people import step_words
 from study_app.web.console.timeline import SHOW_SYSTEMS
-from study_app.web.pages.pages import StreamPage
+from study_app.web.pages.pages import WorkerPage
 from study_app.web.serving import relax_headers, server
-from study_app.web.show.step_pages import AnyPage, page_of
+from study_app.web.show.step_pages import page_of
 from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("replay", __name__)
@@ -241,7 +241,7 @@ def story_of(session: Session, page: PastPage) -> PageStory:
 
 def page_then(
     session: Session, plans: StudyCache, past: PastPage
-) -> tuple[AnyPage | StreamPage, tuple[int, int] | None]:
+) -> tuple[WorkerPage, tuple[int, int] | None]:
     """Return the content of a page, and its part of the study (see `part_of`)."""
     progress = load_progress(session, plans, past.worker, now=past.served_at)
     request_then = PageRequest(
