@@ -9,10 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.ranked.measures import (
-    SOURCE,
-    MeasureAtDepth,
-)
+from metrics.ranked.measures import SOURCE, MeasureAtDepth
 from metrics.ranked.topics import RelevantRanks
 from metrics.registry import measure
 

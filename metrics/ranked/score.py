@@ -22,10 +22,7 @@ from metrics.ranked.lists import (
     ranked_judgments_left_out,
     ranked_left_out,
 )
-from metrics.ranked.measures import (
-    MeasureAtDepth,
-    RankedMeasure,
-)
+from metrics.ranked.measures import MeasureAtDepth, RankedMeasure
 from metrics.ranked.named import (
     MAX_GRADE,
     IrMeasuresMeasure,

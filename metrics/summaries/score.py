@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.arrays import summed
+from metrics.arrays import Floats, summed
 from metrics.registry import Measure, measure, short_number
 from metrics.results import Score, label_measures, run_list, score_frame, with_means
 from metrics.summaries.trailtext import (
     FirstOccurrences,
-    FloatArray,
     Intents,
     Layers,
     Position,
@@ -82,7 +81,7 @@ class UMeasure(Measure):
         """
         return f"{self.name}@{short_number(self.patience)}"
 
-    def discount(self, offset_chars: FloatArray) -> FloatArray:
+    def discount(self, offset_chars: Floats) -> Floats:
         """Return the discount d(u) at offsets in counted characters, in [0, 1].
 
         The offsets are ends of iUnits; the result has their shape.
