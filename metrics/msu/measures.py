@@ -7,20 +7,24 @@ Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIG
 """
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from metrics.arrays import Bools, Floats, Ints
 from metrics.events import Event, UpdateRun
 from metrics.msu.trails import Stream, Trails
-from metrics.registry import Measure, measure, short_number
+from metrics.registry import Measure, ParameterRange, measure, short_number
 
 Window: TypeAlias = Literal["since_last_read", "since_last_session"]
-UnlistedWords: TypeAlias = float | Literal["topic_mean"]
+UNIT = ParameterRange(0, 1, "lie in [0, 1]")
+UnlistedWords: TypeAlias = (
+    Annotated[float, ParameterRange(0, sys.float_info.max, "be 0 or more")] | Literal["topic_mean"]
+)
 
 
 class ReadingSetting(NamedTuple):
@@ -238,20 +242,10 @@ class StreamMeasure(Measure, ABC):
 
     family = "msu"
 
-    lateness: float = 0.5
-    floor: float = 0.0
+    lateness: Annotated[float, UNIT] = 0.5
+    floor: Annotated[float, UNIT] = 0.0
     window: Window = "since_last_read"
     unlisted_words: UnlistedWords = 30
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        Measure.__post_init__(self)
-        if not 0 <= self.lateness <= 1:
-            raise ValueError(f"lateness must lie in [0, 1], got {self.lateness!r}")
-        if not 0 <= self.floor <= 1:
-            raise ValueError(f"floor must lie in [0, 1], got {self.floor!r}")
-        if self.unlisted_words != "topic_mean" and not 0 <= self.unlisted_words < math.inf:
-            raise ValueError(f"unlisted_words must be 0 or more, got {self.unlisted_words!r}")
 
     @property
     def column(self) -> str:
