@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import input_fault, join_names, pluralise
+from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 from study_app.cli.options import OutFolder
 from study_app.cli.output import database_option, database_session, wrapped
 
@@ -48,6 +48,7 @@ def demographics(study: str, file: str, tables: Path, id_column: str | None, dat
     from study_app.study.platforms import platform_of
     from study_app.tasks.kinds import KINDS
 
+    _check_there({Path(file): "name the platform's export of people", tables: "name what prefcal export wrote"})
     with database_session(database, write=True) as session:
         chosen = chosen_study(session, study)
         entry = read_study_entry(chosen.config, KINDS)
@@ -74,6 +75,14 @@ def demographics(study: str, file: str, tables: Path, id_column: str | None, dat
     click.echo(f"{join_names(written)}: {pluralise(len(people), 'worker')} of {len(workers):,} in {tables}")
     for note in _notes(found, workers, written):
         click.echo(wrapped(f"note: {note}", indent="  "), err=True)
+
+
+def _check_there(cures: "Mapping[Path, str]") -> None:
+    missing = [path for path in cures if not path.exists()]
+    if missing:
+        raise InputError(
+            [Fault(problem="nothing is there", path=str(path), cure=cures[path]) for path in missing]
+        )
 
 
 def _workers(tables: Path, study: str) -> "pd.DataFrame":
