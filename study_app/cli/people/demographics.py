@@ -48,7 +48,9 @@ def demographics(study: str, file: str, tables: Path, id_column: str | None, dat
     from study_app.study.platforms import platform_of
     from study_app.tasks.kinds import KINDS
 
-    _check_there({Path(file): "name the platform's export of people", tables: "name what prefcal export wrote"})
+    _check_there(
+        {Path(file): "name the platform's export of people", tables: "name what prefcal export wrote"}
+    )
     with database_session(database, write=True) as session:
         chosen = chosen_study(session, study)
         entry = read_study_entry(chosen.config, KINDS)

@@ -101,7 +101,7 @@ def sync_command(study: str | None, remote: str | None, output: str | None, data
 def approve(study: str | None, database: str | None, *, is_real: bool) -> None:
     """Approve every submission of STUDY that is to be paid, whatever code was handed in.
 
-    The submissions are read first. Those are approved whose worker has complete data, and no other submission for the same work.
+    It costs the reward of each, with fees. The submissions are read first. Those are approved whose worker has complete data, and no other submission for the same work.
     Nobody is rejected.
     """
     with opened_study(database, study) as opened, opened.api() as api:
@@ -148,7 +148,7 @@ def bonus(
 ) -> None:
     """Pay a bonus to each worker of FILE, or with --each to everybody with complete data.
 
-    FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount, in the study's currency. A worker gets one
+    It costs the bonuses and Prolific's fee on them. FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount, in the study's currency. A worker gets one
     bonus for the same words, however often the command is run.
     """
     with opened_study(database, study) as opened:
@@ -204,7 +204,7 @@ def message(
 ) -> None:
     """Send the followers of STUDY's streams the message in TEXT.txt.
 
-    In the text {address} stands for the follower's own address, which leads back to the streams, and {topics} for what they follow.
+    It costs nothing, and each of them gets a message on Prolific, which cannot be taken back. In the text {address} stands for the follower's own address, which leads back to the streams, and {topics} for what they follow.
     Each message that is sent is recorded as a reminder.
     """
     try:
@@ -265,7 +265,7 @@ def pay(
 ) -> None:
     """List every approval, bonus and message of STUDY that is not confirmed, and send what is intended.
 
-    An order whose answer was lost is unknown, and never sent again by itself. Look on Prolific whether it was carried out: if not, name it
+    With --yes it costs what the listed approvals and bonuses that are intended come to, with fees; without, nothing. An order whose answer was lost is unknown, and never sent again by itself. Look on Prolific whether it was carried out: if not, name it
     with --release, which asks Prolific once more before, and with the next --yes it is sent; if so, name it with --paid.
     """
     if released and paid:

@@ -3,6 +3,7 @@
 import pytest
 
 from study_app.prolific import sending
+from tests.study_app.prefcal_command import run_here
 from tests.study_app.prolific.campaign_rows import person, submission
 from tests.study_app.prolific.prolific_server import TOKEN, Fault
 from tests.study_app.web.console.console_client import text_of, watcher
@@ -293,3 +294,11 @@ def test_the_console_shows_every_state_and_names_what_is_unknown(new_prolific):
     assert person(1) not in page.text
     assert submission(1) not in page.text
     assert text_of(watcher(made.study).get("/r/small/payments")).count("unknown") >= 3
+
+
+@pytest.mark.parametrize(
+    "command", ["draft", "publish", "pause", "places", "approve", "bonus", "message", "pay"]
+)
+def test_the_help_of_each_command_that_changes_something_says_what_it_costs(monkeypatch, capsys, command):
+    """Money is another's decision: nobody should have to try."""
+    assert "cost" in run_here(monkeypatch, capsys, "prolific", command, "--help").out
