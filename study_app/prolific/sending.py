@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
+from metrics.errors import pluralise
 from study_app.prolific.answers import ChangedAnswerError
 from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
 from study_app.services.researcher.orders import (
@@ -36,12 +37,18 @@ MAX_WITH_FEES = 2.5
 
 @dataclass(kw_only=True)
 class Sending:
-    """What was sent, and what was not and why."""
+    """What was sent, what was not and why, and whom it concerns (rows of workers)."""
 
     sent: int = 0
     unknown: int = 0
+    people: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     stopped_by: str = ""
+
+    def __str__(self) -> str:
+        """Return the counts, with that of people."""
+        people = pluralise(len(self.people), "person", "people")
+        return f"{self.sent} sent, {self.unknown} unknown, {len(self.refused)} refused; {people}"
 
 
 def send_orders(database: Database, api: ProlificApi, study_id: int, kind: OrderKind, *, now: Now) -> Sending:
@@ -59,6 +66,7 @@ def send_orders(database: Database, api: ProlificApi, study_id: int, kind: Order
         parts = [list(orders)]
         while parts:
             part = parts.pop()
+            result.people |= {order.worker_id for order in part}
             try:
                 sent = courier.send(part)
             except LostAnswerError as error:

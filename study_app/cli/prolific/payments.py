@@ -1,6 +1,6 @@
 """Commands `prefcal prolific sync`, `approve`, `bonus`, `message` and `pay`: submissions, money and messages."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -32,11 +32,14 @@ from study_app.services.researcher.orders import (
     listed_orders,
     money,
     order_counts,
+    orders_of,
 )
+from study_app.services.researcher.reconcile import list_detail
 from study_app.services.researcher.remind import due_reminders
 from study_app.services.researcher.studies import SIGNING_KEY, chosen_study, setting
 from study_app.store import tokens
 from study_app.store.database import transaction
+from study_app.store.platform_models import PlatformOrder
 from study_app.store.tokens import Signer
 
 ORDER_COLUMNS = ("order", "kind", "worker", "platform_id", "amount", "for", "state", "since", "note")
@@ -48,7 +51,7 @@ def _synchronise(opened: Opened, api: ProlificApi) -> SyncReport:
     report = sync(opened.database, api, opened.plans, opened.study_id, now=tokens.utc_now)
     opened.note(
         "read submissions from Prolific",
-        f"{pluralise(len(report.submissions), 'submission')}, {pluralise(report.freed, 'place')} freed, "
+        f"{list_detail(report.reconciled, len(report.submissions))}; {pluralise(report.freed, 'place')} freed, "
         f"{report.confirmed} confirmed" + (", not to the end" if report.failures else ""),
     )
     for words in report.failures:
@@ -123,10 +126,7 @@ def _send(opened: Opened, api: ProlificApi, kind: Literal["approval", "bonus"]) 
     """Send the intended orders of a kind, and print and audit what came of it."""
     result = send_orders(opened.database, api, opened.study_id, kind, now=tokens.utc_now)
     noun = {"approval": "approvals", "bonus": "bonuses"}[kind]
-    opened.note(
-        f"send {noun} to Prolific",
-        f"{result.sent} sent, {result.unknown} unknown, {len(result.refused)} refused",
-    )
+    opened.note(f"send {noun} to Prolific", str(result))
     say_sending(result, noun)
 
 
@@ -229,10 +229,7 @@ def message(
         about = (purpose or f"reminder {now:%Y-%m-%d}").strip()
         with opened.api() as api:
             result = send_messages(opened.database, api, opened.study_id, about, texts, now=tokens.utc_now)
-        opened.note(
-            "send messages by Prolific",
-            f"{about}: {result.sent} sent, {result.unknown} unknown, {len(result.refused)} refused",
-        )
+        opened.note("send messages by Prolific", f"{about}: {result}")
         say_sending(result, "messages")
 
 
@@ -274,7 +271,7 @@ def pay(
         if paid:
             confirm(opened.database, opened.study_id, paid, now=tokens.utc_now, is_real=is_real)
             if is_real:
-                opened.note("say that orders were carried out", _numbers(paid))
+                opened.note("say that orders were carried out", _of_people(opened, paid))
         elif released:
             with opened.api() as api:
                 done = release(
@@ -283,7 +280,7 @@ def pay(
             if done.confirmed:
                 click.echo(f"Prolific shows {_numbers(done.confirmed)}: confirmed, not released")
             if is_real and done.released:
-                opened.note("release orders", _numbers(done.released))
+                opened.note("release orders", _of_people(opened, done.released))
         elif is_real:
             with opened.api() as api:
                 _send(opened, api, "approval")
@@ -295,6 +292,14 @@ def pay(
 
 def _numbers(orders: Iterable[int]) -> str:
     return f"orders {', '.join(map(str, orders))}"
+
+
+def _of_people(opened: Opened, orders: Collection[int]) -> str:
+    """Return numbers of orders, and how many people they concern."""
+    with transaction(opened.database, write=False) as session:
+        known = orders_of(opened.study_id).where(PlatformOrder.id.in_(orders))
+        people = {order.worker_id for order in session.scalars(known)}
+    return f"{_numbers(orders)}, of {pluralise(len(people), 'person', 'people')}"
 
 
 def _list(opened: Opened) -> None:
