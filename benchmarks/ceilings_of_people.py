@@ -46,8 +46,8 @@ def predicted_and_found(task: JudgedTask, rng: np.random.Generator) -> NDArray[n
     return np.array(
         [
             [
-                made.panel(ties),
-                *made.panel_interval(ties),
+                made.panel[ties].value,
+                *made.panel[ties].interval(),
                 float(np.nanmean(pair_credit(by_chance, shares[0][there], ties=ties))),
             ]
             for ties in TIES

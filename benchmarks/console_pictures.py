@@ -15,10 +15,10 @@ from sqlalchemy import func, select
 
 from study_app.config import Config
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
-from study_app.simulate.trial import serving
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy, PageLoad, StoredEvent, Worker
 from study_app.web.app import create_app
+from tests.served_app import serving
 
 DRAWN = Path(__file__).resolve().parent.parent / "docs" / "pages"
 FLAGS = ("--no-sandbox", "--disable-gpu")

@@ -189,8 +189,11 @@ def found_in(study: Study) -> Ceiling:
 def ceilings_of(study: Study) -> tuple[Floats, Floats]:
     """Return the ceilings (2, conventions) and their intervals (2, conventions, 2)."""
     found = found_in(study)
-    values = [[found.panel(ties) for ties in TIES], [found.perfect(ties) for ties in TIES]]
-    ends = [[found.panel_interval(ties) for ties in TIES], [found.perfect_interval(ties) for ties in TIES]]
+    values = [[found.panel[ties].value for ties in TIES], [found.perfect[ties].value for ties in TIES]]
+    ends = [
+        [found.panel[ties].interval() for ties in TIES],
+        [found.perfect[ties].interval() for ties in TIES],
+    ]
     return np.array(values), np.array(ends)
 
 

@@ -22,7 +22,7 @@ from calibration.checks.registry import run_checks
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.models.lateness.answers import LatenessCounts
-from calibration.models.lateness.fit import DECAY, P0, fit_lateness_counts
+from calibration.models.lateness.fit import DECAY, P0, fit_lateness
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
 from metrics.parallel import Executor, open_engine
 
@@ -67,7 +67,7 @@ def drawn(regime: Regime, seed: int, workers: int | None = None) -> LatenessCoun
 
 def targets(regime: Regime) -> tuple[float, float]:
     """What the fit tends to: the geometric curve closest to that of everybody, from a very large sample."""
-    decay, p0 = fit_lateness_counts(drawn(regime, 1, workers=100_000)).estimates.tolist()
+    decay, p0 = fit_lateness(drawn(regime, 1, workers=100_000)).estimates.tolist()
     return (decay if regime.concentration else regime.decay), p0
 
 
@@ -79,7 +79,7 @@ def shown(held: np.ndarray) -> str:
 def replication(regime: Regime, target: tuple[float, float], seed: int) -> tuple[float, ...]:
     decay, p0 = target
     counts = drawn(regime, seed)
-    fit = fit_lateness_counts(counts)
+    fit = fit_lateness(counts)
     ends = fit.conf_int()
     model = unclustered_error(*fit.estimates[:2], counts)
     notes = {note.name for note in fit.diagnostics}
@@ -140,7 +140,7 @@ def person_study(raters: LatenessRaters, seed: int) -> tuple[float, ...] | None:
     """Return L, log width of its interval, and whether it holds L, p0 is held, a check warns, and anything holds L."""
     counts = simulate_lateness_counts(raters, np.random.default_rng([seed, 77]))
     try:
-        fit = fit_lateness_counts(counts)
+        fit = fit_lateness(counts)
     except NotIdentifiedError:
         return None
     findings = run_checks(fit, counts)

@@ -23,7 +23,7 @@ from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.intents import fit_intents
+from calibration.models.intents import IntentBallots, fit_intents
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences
@@ -35,8 +35,8 @@ from calibration.models.patience.simulate import (
     simulate_summaries,
     simulate_votes,
 )
-from calibration.models.patience.stops import fit_patience_from_stops
-from calibration.models.persistence import ListReaders, fit_persistence, simulate_list_stops
+from calibration.models.patience.stops import fit_patience_from_stops, stops_of_texts
+from calibration.models.persistence import ListReaders, fit_persistence, list_steps, simulate_list_stops
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Floats
 from metrics.parallel import Executor, open_engine
@@ -180,13 +180,13 @@ def stops_target(cv: float, finishers: float, patience: float) -> float:
     many = simulate_stops(
         patience, rng, workers=20_000, texts_per_worker=4, habits=Habits(patience_cv=cv, finishers=finishers)
     )
-    return intervals(fit_patience_from_stops(many, rng=rng, resamples=2))[0]
+    return intervals(fit_patience_from_stops(stops_of_texts(many), rng=rng, resamples=2))[0]
 
 
 def fitted_to_stops(workers: int, texts: int, habits: Habits, seed: int) -> Found:
     rng = np.random.default_rng([seed, workers, texts])
     table = simulate_stops(STOPPED, rng, workers=workers, texts_per_worker=texts, habits=habits)
-    return intervals(fit_patience_from_stops(table, rng=rng))
+    return intervals(fit_patience_from_stops(stops_of_texts(table), rng=rng))
 
 
 def stops(replications: int, engine: Executor) -> None:
@@ -199,7 +199,7 @@ def stops(replications: int, engine: Executor) -> None:
 
 
 def fitted_to_lists(persistence: float, readers: ListReaders, seed: int) -> Found:
-    fit = fit_persistence(simulate_list_stops(persistence, np.random.default_rng(seed), readers))
+    fit = fit_persistence(list_steps(simulate_list_stops(persistence, np.random.default_rng(seed), readers)))
     return float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}
 
 
@@ -220,7 +220,9 @@ def fitted_to_votes(topics: int, voters: int, seed: int) -> Floats:
     """Return of every P(i|q) whether its interval holds, how far the estimate is off, and how far the raw share, (3, intents)."""
     probabilities, rng = true_probabilities(topics), np.random.default_rng([seed, voters])
     tables = simulate_votes(probabilities, rng, voters=voters)
-    entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
+    entries = fit_intents(
+        IntentBallots(votes=tables["intent_votes"], offered=tables["intents"]), rng=rng
+    ).entries()
     found = [(entries[topic][intent], p) for topic, of in probabilities.items() for intent, p in of.items()]
     errors = [
         (holds(entry.interval, p), abs(entry.estimate - p), abs((entry.raw or 0) - p)) for entry, p in found

@@ -26,8 +26,8 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences
 from calibration.models.patience.simulate import simulate_summaries
-from calibration.models.patience.stops import fit_stops, stops_of_texts
-from calibration.models.persistence import fit_steps, list_steps
+from calibration.models.patience.stops import fit_patience_from_stops, stops_of_texts
+from calibration.models.persistence import fit_persistence, list_steps
 from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
@@ -367,12 +367,12 @@ def fit_preferences(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
 def fit_texts(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
     stops = stops_of_texts(stopped(rng, **people))
     truth = NEAREST_TO_EXPONENTIAL if "exponential" in people else PATIENCE["stops"]
-    return fit_stops(stops, rng=rng, resamples=400), stops, truth, np.log
+    return fit_patience_from_stops(stops, rng=rng, resamples=400), stops, truth, np.log
 
 
 def fit_lists(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
     steps = list_steps(listed(rng, **people))
-    return fit_steps(steps), steps, true_persistence(people), logit
+    return fit_persistence(steps), steps, true_persistence(people), logit
 
 
 def reference(part: str, people: Mapping[str, Any]) -> float:

@@ -25,10 +25,10 @@ from calibration.checks.registry import run_checks
 from calibration.fit.findings import checked as checked_fit
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.intents import IntentBallots, fit_intents_to
+from calibration.models.intents import IntentBallots, fit_intents
 from calibration.models.reading.fit import MU as READING_MU
 from calibration.models.reading.fit import SIGMA as READING_SIGMA
-from calibration.models.reading.fit import fit_timed_reads
+from calibration.models.reading.fit import fit_reading_speed
 from calibration.models.reading.rows import readings
 from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
@@ -332,7 +332,7 @@ def of_study(number: int) -> np.random.Generator:
 def read(regime: Reading, number: int) -> Checked | None:
     data = readings(regime.study(of_study(number)))
     try:
-        fit = fit_timed_reads(data)
+        fit = fit_reading_speed(data)
     except NotIdentifiedError:
         return None
     findings = run_checks(fit, data)
@@ -391,7 +391,7 @@ def voted(regime: Voting, number: int) -> Voted:
     rng = of_study(number)
     votes, offered, truth = regime.study(rng)
     data = IntentBallots(votes=votes, offered=offered)
-    fit, findings = checked_fit(fit_intents_to(data, rng=rng), data)
+    fit, findings = checked_fit(fit_intents(data, rng=rng), data)
     entries = fit.entries()
     found = [(entries[topic][intent], p) for (topic, intent), p in truth.items() if topic in entries]
     said = {f.name for f in findings if f.severity == "warning" and not f.name.startswith("few_")}

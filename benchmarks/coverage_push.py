@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from benchmarks.people_tables import pushes
+from benchmarks.people_pushes import pushes
 from benchmarks.replications import engine_arguments, replicated
 from calibration.checks.registry import run_checks
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.models.push.alpha import NAME as ALPHA
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
-from calibration.models.push.weights import fit_weights_to
+from calibration.models.push.weights import fit_push_weights
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.parallel import Executor, open_engine
@@ -192,7 +192,7 @@ def holds(interval: Interval, truth: float) -> bool:
 def replication(regime: Regime, seed: int) -> Study:
     judgments = regime.draw(np.random.default_rng([seed, 77]))
     try:
-        fits: list[CalibrationResult] = [fit_weights_to(judgments), fit_alpha_to(judgments)]
+        fits: list[CalibrationResult] = [fit_push_weights(judgments), fit_push_alpha(judgments)]
     except NotIdentifiedError:
         return REFUSED
     findings = [run_checks(fit, judgments) for fit in fits]

@@ -25,6 +25,7 @@ from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.reading.fit import NAMES, ReadingSpeedFit, fit_reading_speed
 from calibration.models.reading.law import SimulatedReaders, simulate_reads
+from calibration.models.reading.rows import readings
 from metrics.parallel import Executor, open_engine
 
 AT_ONCE = 50
@@ -70,7 +71,7 @@ def fitted(regime: Regime, count: int, lot: int) -> list[ReadingSpeedFit]:
     found = []
     for reads in regime.studies(count, lot):
         with contextlib.suppress(NotIdentifiedError):
-            found.append(fit_reading_speed(reads))
+            found.append(fit_reading_speed(readings(reads)))
     return found
 
 
@@ -119,7 +120,7 @@ def speed(_: int, __: Executor) -> None:
     for workers, items in ((300, 50), (300, 3300)):
         reads = simulate_reads(readers, np.random.default_rng(1), workers=workers, items=items)
         begun = time.perf_counter()
-        fit_reading_speed(reads)
+        fit_reading_speed(readings(reads))
         print(f"{workers} workers x {items} items: {time.perf_counter() - begun:.2f} s")
 
 

@@ -26,8 +26,8 @@ from calibration.checks.registry import run_checks
 from calibration.checks.same_answers import find_same_answers
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.judgments import push_judgments
-from calibration.models.push.weights import fit_weights_to
-from calibration.models.reading.fit import MU, fit_timed_reads
+from calibration.models.push.weights import fit_push_weights
+from calibration.models.reading.fit import MU, fit_reading_speed
 from calibration.models.reading.rows import readings
 from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
@@ -173,7 +173,9 @@ def pushes(
     ]
     table = pd.DataFrame(shown, columns=["topic", "pair", "system", "days", "convention", *names])
     judged = push_judgments(preferences(rows), check_frame(table.assign(task="push"), TABLES["push_cells"]))
-    return judgment_of(lambda: fit_weights_to(judged), judged, "push_P_E", 0.5, {"own_weights", "pain_form"})
+    return judgment_of(
+        lambda: fit_push_weights(judged), judged, "push_P_E", 0.5, {"own_weights", "pain_form"}
+    )
 
 
 def reading(
@@ -202,7 +204,7 @@ def reading(
         ]
     names = ["worker", "topic", "page", "item", "kind", "words", "dwell_seconds"]
     data = readings(check_frame(pd.DataFrame(rows, columns=names), TABLES["reads"]))
-    return judgment_of(lambda: fit_timed_reads(data), data, MU, 1.29, {"alike_times", "extra_time"})
+    return judgment_of(lambda: fit_reading_speed(data), data, MU, 1.29, {"alike_times", "extra_time"})
 
 
 def judgment_of(

@@ -5,7 +5,7 @@ This package may import `metrics`, never `study_app`.
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "AgreementDesign",
@@ -13,7 +13,6 @@ __all__ = [
     "AwayDesign",
     "CalibrationResult",
     "DifferenceDesign",
-    "Evidence",
     "FitOptions",
     "NotIdentifiedError",
     "PatienceDesign",
@@ -27,7 +26,6 @@ __all__ = [
     "UserModel",
     "UserModelFit",
     "draw_model",
-    "fit_user_model",
     "join_tables",
     "push_model",
     "ranked_model",
@@ -35,7 +33,6 @@ __all__ = [
     "read_tables",
     "read_user_model",
     "simulate_preferences",
-    "simulate_study",
     "stream_model",
     "summary_model",
     "write_agreement",
@@ -46,7 +43,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from calibration.agree import AgreementTables, read_scores, write_agreement
-    from calibration.fit import FitOptions, UserModelFit, fit_user_model
+    from calibration.fit import FitOptions, UserModelFit
     from calibration.inference.results import CalibrationResult, NotIdentifiedError
     from calibration.join import join_tables
     from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences
@@ -61,7 +58,7 @@ if TYPE_CHECKING:
         SilenceDesign,
     )
     from calibration.rank import Ranking, write_ranking
-    from calibration.simulate import SimulatedStudy, simulate_study
+    from calibration.simulate import SimulatedStudy
     from calibration.tables import read_tables, write_tables
     from calibration.user_model import (
         UserModel,

@@ -11,84 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "AgreementDesign",
-    "AgreementTables",
-    "AwayDesign",
-    "CalibrationResult",
-    "DifferenceDesign",
-    "FitOptions",
-    "NotIdentifiedError",
-    "PatienceDesign",
-    "Plan",
-    "PrecisionGoal",
-    "RankDesign",
-    "Ranking",
-    "SilenceDesign",
-    "SimulatedJudges",
-    "SimulatedStudy",
-    "UserModel",
-    "UserModelFit",
     "agree",
-    "draw_model",
     "fit",
     "import_preferences",
-    "join_tables",
     "judge_requests",
     "plan",
-    "push_model",
     "rank",
-    "ranked_model",
-    "read_scores",
-    "read_tables",
-    "read_user_model",
     "read_verdicts",
     "report",
     "simulate",
-    "simulate_preferences",
-    "stream_model",
-    "summary_model",
-    "write_agreement",
-    "write_ranking",
-    "write_tables",
-    "write_user_model",
 ]
 
 if TYPE_CHECKING:
-    from calibration import (
-        AgreementDesign,
-        AgreementTables,
-        AwayDesign,
-        CalibrationResult,
-        DifferenceDesign,
-        FitOptions,
-        NotIdentifiedError,
-        PatienceDesign,
-        Plan,
-        PrecisionGoal,
-        RankDesign,
-        Ranking,
-        SilenceDesign,
-        SimulatedJudges,
-        SimulatedStudy,
-        UserModel,
-        UserModelFit,
-        draw_model,
-        join_tables,
-        push_model,
-        ranked_model,
-        read_scores,
-        read_tables,
-        read_user_model,
-        simulate_preferences,
-        stream_model,
-        summary_model,
-        write_agreement,
-        write_ranking,
-        write_tables,
-        write_user_model,
-    )
+    from calibration import *  # noqa: F403 - all that it hands out
     from calibration.plan import plan
-    from metrics import *  # noqa: F403 - all that it hands out
+    from metrics import *  # noqa: F403
     from prefcal.studies import (
         agree,
         fit,
@@ -124,13 +61,14 @@ def _check_not_hidden() -> None:
 
 
 _check_not_hidden()
-import metrics  # noqa: E402 - not before it is known to be ours
+import calibration  # noqa: E402 - not before they are known to be ours
+import metrics  # noqa: E402
+from metrics.lazy_names import lazily  # noqa: E402
 
+__all__ += calibration.__all__
 __all__ += metrics.__all__
 if not TYPE_CHECKING:
-    _public, __dir__ = metrics.lazily(
-        __name__, __all__, "metrics", "calibration", "calibration.plan", ".studies"
-    )
+    _public, __dir__ = lazily(__name__, __all__, "metrics", "calibration", "calibration.plan", ".studies")
 
     def __getattr__(name):  # noqa: ANN001, ANN202 - read by Python alone
         if name in RENAMED:

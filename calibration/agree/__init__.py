@@ -9,7 +9,7 @@ and `result` are all that a reader of a written agreement loads. It may use ever
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "AgreementTables",

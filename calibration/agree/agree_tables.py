@@ -158,7 +158,6 @@ def _from_elsewhere(
             measure=f"{metric} ({SCORES_MARK})" if metric in taken else metric,
             family="scores",
             role=VariantRole.SCORES,
-            fit=ParameterOrigin.NONE,
             scores=scores,
         )
         for metric, scores in found.items()

@@ -10,17 +10,17 @@ vote (`calibration.inference.sides`) times what a vote for system_a adds to the 
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from calibration.agree.judged_task import JudgedTask, testable, wide_tastes
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
 from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedComparisons, NamedWhen
-from calibration.agree.slopes import SlopeDifference, graded_slope_difference, slope_difference
+from calibration.agree.slopes import graded_slope_difference, slope_difference
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import compare, holm
+from metrics.agreement.crossed_errors import UNKNOWN, StandardError
 from metrics.arrays import Floats
 
 Row = dict[str, Any]
@@ -45,8 +45,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedComparison:
+class PlannedComparison(NamedTuple):
     """Comparison of a family that is corrected together, whatever its role."""
 
     standing: ComparisonRole
@@ -69,7 +68,7 @@ def couples(
 
     Parameters
     ----------
-    named_comparisons : Wanted
+    named_comparisons : NamedComparisons
         By the measures' full names.
     variants : sequence of ScoredMeasure
         The default one first.
@@ -78,55 +77,50 @@ def couples(
         compared by name only; no vote decides which these are, so leaving them out chooses nothing after looking.
     """
     fair = [
-        scored_measure.measure
-        for scored_measure in variants
-        if scored_measure.fit is not ParameterOrigin.IN_SAMPLE and scored_measure.measure not in constant
-    ]
-    native = [
-        scored_measure.measure
-        for scored_measure in variants
-        if scored_measure.measure in fair
-        and not scored_measure.converted
-        and scored_measure.role is not VariantRole.NAMED
+        variant
+        for variant in variants
+        if variant.fit is not ParameterOrigin.IN_SAMPLE and variant.measure not in constant
     ]
     if not named_comparisons.names:
-        converted = {scored_measure.measure for scored_measure in variants if scored_measure.converted}
-        every = list(itertools.combinations(fair, 2))
-        return [
+        every = [
             PlannedComparison(
-                standing=standing,
-                measure=measure,
-                against=against,
-                in_family=is_member,
+                ComparisonRole.FAMILY if is_native else ComparisonRole.EXPLORATORY,
+                second.measure,
+                first.measure,
+                in_family=is_native,
                 named=NamedWhen.NOWHERE,
             )
-            for is_member, standing in ((True, ComparisonRole.FAMILY), (False, ComparisonRole.EXPLORATORY))
-            for against, measure in every
-            if is_member == (not converted & {against, measure})
+            for first, second in itertools.combinations(fair, 2)
+            for is_native in (not (first.converted or second.converted),)
         ]
-    main = named_comparisons.primary[0] if named_comparisons.primary else variants[0].measure
-    family, reference = _family(named_comparisons, native, main)
-    main = main if named_comparisons.primary else reference
-    standing = ComparisonRole.FAMILY if named_comparisons.primary is None else ComparisonRole.EXPLORATORY
+        return sorted(every, key=lambda planned: not planned.in_family)
+    primary, compare_names = named_comparisons.primary, named_comparisons.compare
+    main = primary[0] if primary else variants[0].measure
+    native = [each.measure for each in fair if not each.converted and each.role is not VariantRole.NAMED]
+    reference, *family = compare_names if len(compare_names) > 1 else (main, *(compare_names or native))
     where = NamedWhen.ANALYSIS if named_comparisons.at_analysis else NamedWhen.STUDY_FILE
-    of_family = where if named_comparisons.compare else NamedWhen.NOWHERE
-    made = (
-        []
-        if named_comparisons.primary is None
-        else [(ComparisonRole.PRIMARY, *named_comparisons.primary, named_comparisons.at_analysis, where)]
-    )
-    made += [(standing, scored_measure, reference, True, of_family) for scored_measure in family]
+    of_family = where if compare_names else NamedWhen.NOWHERE
+    made = [
+        PlannedComparison(
+            ComparisonRole.PRIMARY, *named, in_family=named_comparisons.at_analysis, named=where
+        )
+        for named in ([primary] if primary else ())
+    ]
+    standing = ComparisonRole.EXPLORATORY if primary else ComparisonRole.FAMILY
     made += [
-        (ComparisonRole.EXPLORATORY, scored_measure, main, False, NamedWhen.NOWHERE)
-        for scored_measure in fair
+        PlannedComparison(standing, measure, reference, in_family=True, named=of_family) for measure in family
+    ]
+    asked_about = main if primary else reference
+    made += [
+        PlannedComparison(
+            ComparisonRole.EXPLORATORY, each.measure, asked_about, in_family=False, named=NamedWhen.NOWHERE
+        )
+        for each in fair
     ]
     first: dict[frozenset[str], PlannedComparison] = {}
-    for why, measure, against, in_family, named in made:
-        if measure != against:
-            couple = PlannedComparison(
-                standing=why, measure=measure, against=against, in_family=in_family, named=named
-            )
-            first.setdefault(frozenset({measure, against}), couple)
+    for planned in made:
+        if planned.measure != planned.against:
+            first.setdefault(frozenset({planned.measure, planned.against}), planned)
     return list(first.values())
 
 
@@ -165,22 +159,10 @@ def comparison_rows(
     ways: dict[ComparisonBasis, tuple[Ties | Literal[""], list[Row]]] = {
         ComparisonBasis.MAJORITY: (leading, _of_agreements(task, made, differences, leading, rng)),
         ComparisonBasis.WEIGHTED: ("weighted", _of_agreements(task, made, differences, "weighted", rng)),
-        ComparisonBasis.VOTES: (
-            "",
-            [
-                _of_slopes(task, differences[scored_measure.measure], differences[scored_measure.against])
-                for scored_measure in made
-            ],
-        ),
+        ComparisonBasis.VOTES: ("", _of_slopes(task, made, differences)),
     }
-    if ordinal and (strength := task.strength) is not None and not task.no_grades:
-        ways[ComparisonBasis.GRADES] = (
-            "",
-            [
-                _of_slopes(task, differences[couple.measure], differences[couple.against], strength)
-                for couple in made
-            ],
-        )
+    if ordinal and task.strength is not None and not task.no_grades:
+        ways[ComparisonBasis.GRADES] = ("", _of_slopes(task, made, differences, task.strength))
     is_tested, rows = testable(task.votes), list[Row]()
     for by, (ties, numbers) in ways.items():
         if not is_tested:
@@ -235,21 +217,11 @@ def _of_agreements(
         error = votes.crossing.error(influence - other, votes.weight)
         result = compare(first, second, error=error, exchange=not votes.crossing.is_crossed, rng=rng)
         if in_same_order(used[couple.measure], used[couple.against]):
-            result = replace(
-                result, difference=math.nan, standard_error=math.nan, p_t=math.nan, p_sign_flip=math.nan
+            rows.append(_row(math.nan, UNKNOWN, result.queries))
+        else:
+            rows.append(
+                _row(result.difference, error, result.queries, most=1.0, p_sign_flip=result.p_sign_flip)
             )
-        low, high = result.confidence_interval()
-        rows.append(
-            {
-                "difference": result.difference,
-                "low": low,
-                "high": high,
-                "minimum_detectable": result.minimum_detectable(),
-                "queries": result.queries,
-                "p_t": result.p_t,
-                "p_sign_flip": result.p_sign_flip,
-            }
-        )
     return rows
 
 
@@ -272,23 +244,45 @@ def agreement_without_side(task: JudgedTask, difference: Floats, ties: Ties) -> 
     )
 
 
-def _of_slopes(task: JudgedTask, first: Floats, second: Floats, strength: Floats | None = None) -> Row:
-    """Compare two measures by slopes, in log odds per standard difference; by graded answers with their strength."""
+def _of_slopes(
+    task: JudgedTask,
+    made: Sequence[PlannedComparison],
+    differences: Mapping[str, Floats],
+    strength: Floats | None = None,
+) -> list[Row]:
+    """Compare measures by slopes, in log odds per standard difference; by graded answers with their strength."""
     votes, swapped = task.votes, task.is_swapped if task.side is not None and task.side.is_separable else None
-    slopes: SlopeDifference = (
-        slope_difference(votes, first, second, is_swapped=swapped)
-        if strength is None
-        else graded_slope_difference(votes, strength, first, second, is_swapped=swapped)
-    )
-    reach = slopes.error.half_width()
+    rows = []
+    for couple in made:
+        first, second = differences[couple.measure], differences[couple.against]
+        slopes = (
+            slope_difference(votes, first, second, is_swapped=swapped)
+            if strength is None
+            else graded_slope_difference(votes, strength, first, second, is_swapped=swapped)
+        )
+        rows.append(_row(slopes.difference, slopes.error, votes.crossing.queries))
+    return rows
+
+
+def _row(
+    difference: float,
+    error: StandardError,
+    queries: int,
+    *,
+    most: float = math.inf,
+    p_sign_flip: float = math.nan,
+) -> Row:
+    """Return the numbers of a comparison whose interval is cut at -``most`` and ``most``."""
+    reach = error.half_width()
+    low, high = np.clip([difference - reach, difference + reach], -most, most).tolist()
     return {
-        "difference": slopes.difference,
-        "low": slopes.difference - reach,
-        "high": slopes.difference + reach,
-        "minimum_detectable": slopes.error.minimum_detectable(),
-        "queries": votes.crossing.queries,
-        "p_t": slopes.error.p_value(slopes.difference),
-        "p_sign_flip": math.nan,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "minimum_detectable": error.minimum_detectable(),
+        "queries": queries,
+        "p_t": error.p_value(difference),
+        "p_sign_flip": p_sign_flip,
     }
 
 
@@ -305,19 +299,3 @@ def _adjusted(made: Sequence[PlannedComparison], p: Floats) -> Floats:
         places = np.flatnonzero(group)
         adjusted[places] = np.where(np.isnan(p[places]), np.nan, holm(np.nan_to_num(p[places], nan=1.0)))
     return adjusted
-
-
-def _family(
-    named_comparisons: NamedComparisons, native: Sequence[str], main: str
-) -> tuple[Sequence[str], str]:
-    """Return the measures of the family, and the measures to compare them with.
-
-    Converted measures enter the family only by name.
-    """
-    if not named_comparisons.compare:
-        return [name for name in native if name != main], main
-    return (
-        (named_comparisons.compare, main)
-        if len(named_comparisons.compare) == 1
-        else (named_comparisons.compare[1:], named_comparisons.compare[0])
-    )

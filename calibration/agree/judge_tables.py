@@ -27,8 +27,7 @@ from calibration.judges.numbers import (
     JudgeTables,
     judge_row,
 )
-from metrics.agreement.ceiling import Ceiling, ceiling
-from metrics.agreement.crossed_errors import VotesByPerson
+from metrics.agreement.ceiling import ceiling_of_people
 from metrics.arrays import Bools, Floats
 from metrics.errors import pluralise
 
@@ -130,17 +129,11 @@ def _axis_rows(
         for name, lead in rated.items():
             yield row(kind, name, agreement_with(panel, lead[common], "weighted"))
     yield row(PERSON, "one more person", two_people(panel)[0])
-    limits = task.ceiling if (common == is_there).all() else _ceiling(panel)
+    limits = task.ceiling if (common == is_there).all() else ceiling_of_people(panel)
     decided, topics = int((panel.share != 0.5).sum()), panel.crossing.queries
     if not why_no_ceiling(decided=decided, voted_twice=int(common.sum()), queries=topics):
-        for kind, name, value, ends in (
-            (PANEL, "a second panel", limits.panel, limits.panel_interval),
-            (PERFECT, "a perfect measure", limits.perfect, limits.perfect_interval),
+        for kind, name, limit in (
+            (PANEL, "a second panel", limits.panel["weighted"]),
+            (PERFECT, "a perfect measure", limits.perfect["weighted"]),
         ):
-            yield row(kind, name, Estimate(value("weighted"), *ends("weighted")))
-
-
-def _ceiling(panel: VotesByPerson) -> Ceiling:
-    crossed = panel.crossing
-    worker = crossed.worker if crossed.knows_workers else None
-    return ceiling(panel.for_a, panel.pair, crossed.query, worker=worker)
+            yield row(kind, name, Estimate(limit.value, *limit.interval()))

@@ -23,7 +23,7 @@ from calibration.tables.preferences import (
     votes_by_pair,
 )
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.ceiling import Ceiling, ceiling, panel_votes
+from metrics.agreement.ceiling import Ceiling, ceiling_of_people, panel_votes
 from metrics.agreement.crossed_errors import (
     MIN_CLUSTERS,
     Crossing,
@@ -166,10 +166,7 @@ class JudgedTask:
     @cached_property
     def ceiling(self) -> Ceiling:
         """Agreement of these people with each other."""
-        votes = self.votes
-        crossed = votes.crossing
-        worker = crossed.worker if self.knows_workers else None
-        return ceiling(votes.for_a, votes.pair, crossed.query, worker=worker)
+        return ceiling_of_people(self.votes)
 
     @cached_property
     def no_ceiling(self) -> str:

@@ -30,7 +30,7 @@ from calibration.agree.folder import (
 )
 from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
 from calibration.agree.measures.push import ALPHAS
-from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
+from calibration.agree.measures.stream_files import read_event_files, read_stream_files
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import (
     clipped_population,
@@ -47,7 +47,6 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
 from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
 from metrics.push.streams import PushCollection, PushRun
-from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount
 from metrics.updates.score import update_scores
@@ -100,13 +99,6 @@ def score_streams(sources: Mapping[str, TaskSources], model: UserModel | None = 
     )
 
 
-class _Updates(NamedTuple):
-    """Judged events and runs of updates."""
-
-    events: EventCollection
-    runs: Sequence[UpdateRun]
-
-
 class _Values(NamedTuple):
     """Scores of systems by measure, overall (systems,) and by topic (systems, topics)."""
 
@@ -144,35 +136,19 @@ class _Values(NamedTuple):
 
 def _of_task(sources: TaskSources, model: UserModel | None) -> tuple[list[Row], list[Row]]:
     """Return the rows of both tables about the streams of one task."""
-    files = read_stream_files(sources) if sources.kind == PAIRS_KIND else None
-    streams = _visited(sources) if files is None else _as_updates(files)
-    scores: list[Row] = []
-    correlations: list[Row] = []
-    if streams is not None:
-        for found, taus in (_update_rows(streams, model), _sweep_rows(streams)):
-            scores += found
-            correlations += taus
-    if files is not None and files.pushes is not None:
-        found, taus = _push_rows(files.pushes, files.push_runs)
-        scores += found
-        correlations += taus
-    return scores, correlations
-
-
-def _as_updates(files: StreamFiles) -> _Updates | None:
-    return None if files.events is None else _Updates(files.events, files.update_runs)
-
-
-def _visited(sources: TaskSources) -> _Updates:
-    """Read the streams of a task of visits, which are updates about events."""
-    events = read_events(
-        topics=sources.path("topics"),
-        nuggets=sources.path("nuggets"),
-        matches=sources.path("matches"),
-        updates=sources.path("updates"),
-    )
-    runs = [read_update_run(source.path, name=name) for name, source in sources.systems.items()]
-    return _Updates(events, runs)
+    pushes: PushCollection | None = None
+    push_runs: Sequence[PushRun] = ()
+    if sources.kind == PAIRS_KIND:
+        files = read_stream_files(sources)
+        pushes, push_runs, events, runs = files.pushes, files.push_runs, files.events, files.update_runs
+    else:
+        events, runs = read_event_files(sources)
+    parts = []
+    if events is not None:
+        parts += [_update_rows(events, runs, model), _sweep_rows(events, runs)]
+    if pushes is not None:
+        parts.append(_push_rows(pushes, push_runs))
+    return [row for rows, _ in parts for row in rows], [row for _, rows in parts for row in rows]
 
 
 def _push_rows(collection: PushCollection, runs: Sequence[PushRun]) -> tuple[list[Row], list[Row]]:
@@ -218,19 +194,22 @@ def _at_alpha(values: _Values, alpha: float) -> Row:
     return mixed.correlation(PUSH, "ELG-1", "T11U") | {"alpha": alpha}
 
 
-def _update_rows(streams: _Updates, model: UserModel | None) -> tuple[list[Row], list[Row]]:
+def _update_rows(
+    events: EventCollection, runs: Sequence[UpdateRun], model: UserModel | None
+) -> tuple[list[Row], list[Row]]:
     """Return the measures of updates, and MSU of the model's population."""
     population, lateness, people = _people(model)
     floor = 0.0 if model is None else lateness_floor(model)
-    converted = streams.events.converted_from is not None
-    scores = update_scores(*streams, [ExpectedLatencyGain(), LatencyComprehensiveness(), UpdateCount()])
+    converted = events.converted_from is not None
+    scores = update_scores(events, runs, [ExpectedLatencyGain(), LatencyComprehensiveness(), UpdateCount()])
     users = SimulatedUsers(population=population, count=USERS, seed=SEED)
     scores += msu_scores(
-        *streams,
+        events,
+        runs,
         {"MSU": MSU(lateness=lateness, floor=floor), "MSU/s": MSUPerSecond(lateness=lateness, floor=floor)},
         users,
     )
-    values = _values(scores, [run.name for run in streams.runs])
+    values = _values(scores, [run.name for run in runs])
     who = {"people": people, **_described(population), "lateness": lateness}
     rows = [
         row | (who if row["metric"].startswith("MSU") else {})
@@ -243,13 +222,13 @@ def _described(population: Population) -> Row:
     return {name: getattr(population, name) for name in PEOPLE}
 
 
-def _sweep_rows(streams: _Updates) -> tuple[list[Row], list[Row]]:
+def _sweep_rows(events: EventCollection, runs: Sequence[UpdateRun]) -> tuple[list[Row], list[Row]]:
     """Score MSU and MSU per second for every population of the sweep.
 
     The users have the same random numbers in every population.
     """
-    systems = [run.name for run in streams.runs]
-    elg = _values(update_scores(*streams, [ExpectedLatencyGain()]), systems).overall["ELG"]
+    systems = [run.name for run in runs]
+    elg = _values(update_scores(events, runs, [ExpectedLatencyGain()]), systems).overall["ELG"]
     measures: dict[str, StreamMeasure] = {}
     for lateness in LATENESSES:
         measures |= {
@@ -258,10 +237,10 @@ def _sweep_rows(streams: _Updates) -> tuple[list[Row], list[Row]]:
         }
     rows: list[Row] = []
     correlations: list[Row] = []
-    converted = streams.events.converted_from is not None
+    converted = events.converted_from is not None
     for population in _populations():
         users = SimulatedUsers(population=population, count=SWEEP_USERS, seed=SEED)
-        overall = _values(msu_scores(*streams, measures, users), systems).overall
+        overall = _values(msu_scores(events, runs, measures, users), systems).overall
         for name, values in overall.items():
             metric, _, worth = name.partition(" ")
             who = {"form": UPDATES, "metric": metric, "people": TRIED, **_described(population)}

@@ -236,13 +236,8 @@ def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
     """Return the ceilings with intervals; NaN where votes give none."""
     if task.no_ceiling:
         return dict.fromkeys(CEILING_COLUMNS, np.nan)
-    estimate = task.ceiling
-    numbers = (
-        estimate.panel(ties),
-        *estimate.panel_interval(ties),
-        estimate.perfect(ties),
-        *estimate.perfect_interval(ties),
-    )
+    panel, perfect = task.ceiling.panel[ties], task.ceiling.perfect[ties]
+    numbers = (panel.value, *panel.interval(), perfect.value, *perfect.interval())
     return dict(zip(CEILING_COLUMNS, numbers, strict=True))
 
 

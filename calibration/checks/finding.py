@@ -67,6 +67,21 @@ class Finding:
         return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)
 
 
+def warn_if(is_so: object, name: str, sentence: str) -> Finding | None:
+    """Return a warning of a fact that no test decides, or None where it is not so."""
+    return Finding(name=name, severity="warning", sentence=sentence) if is_so else None
+
+
+def note_if(is_so: object, name: str, sentence: str) -> Finding | None:
+    """Return a note of a fact, or None where it is not so."""
+    return Finding(name=name, sentence=sentence) if is_so else None
+
+
+def explains_at(p_value: float) -> Explains:
+    """Return how another law explains the data, given p of the model beside it."""
+    return "better" if p_value < REJECTED else "as well"
+
+
 def edge_p(ratio: float) -> float:
     """Return p of a likelihood ratio at the edge of a range.
 

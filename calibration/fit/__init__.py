@@ -7,7 +7,7 @@ parameters. It may use every room of `calibration` but `plan` and `simulate`.
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "FitOptions",

@@ -27,12 +27,12 @@ from calibration.models.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.intents import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
-from calibration.models.lateness.fit import fit_lateness_counts
-from calibration.models.persistence import ContinuationCounts, fit_steps, list_steps, list_stops
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.lateness.fit import fit_lateness
+from calibration.models.persistence import ContinuationCounts, fit_persistence, list_steps, list_stops
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.judgments import PushJudgments, push_judgments
-from calibration.models.push.weights import PushFit, fit_weights_to
-from calibration.models.reading.fit import fit_timed_reads
+from calibration.models.push.weights import PushFit, fit_push_weights
+from calibration.models.reading.fit import fit_reading_speed
 from calibration.models.reading.rows import readings
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.study_json import StudyRecord
@@ -158,10 +158,7 @@ class FitInputs:
 
         It raises `NotIdentifiedError` where there are none.
         """
-        table = self.table("lateness")
-        if table.empty:
-            raise NotIdentifiedError("nobody was asked whether an update was still of use")
-        return lateness_counts(table)
+        return lateness_counts(self.table("lateness"))
 
     @cached_property
     def push_judgments(self) -> PushJudgments:
@@ -265,7 +262,7 @@ def _estimates_like(fit: DurationFit, material: FitInputs) -> Mapping[str, float
 
 
 def away_options(material: FitInputs) -> dict[str, Any]:
-    """Return the options of `fit_away` from study.json and the researcher."""
+    """Return the options of `away_exposure` from study.json and the researcher."""
     record, options = material.record, material.options
     window = (record.started_at, record.ended_at) if record else (None, None)
     return {
@@ -306,25 +303,25 @@ def reading(material: FitInputs) -> FamilyResult:
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
         data = cache(partial(readings, reads, language=language))
-        one = try_fit(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
+        one = try_fit(names, lambda: fit_reading_speed(data()), data)  # noqa: B023 - called at once
         result += one.for_language(language) if suffix and language else one
     return result
 
 
 def lateness(material: FitInputs) -> FamilyResult:
     """Fit the decay of lateness."""
-    return try_fit(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
+    return try_fit(LATENESS, lambda: fit_lateness(material.lateness), lambda: material.lateness)
 
 
 def push(material: FitInputs) -> FamilyResult:
     """Fit the weights of pushes and silence, and alpha."""
     weights = try_fit(
-        WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
+        WEIGHTS, lambda: fit_push_weights(material.push_judgments), lambda: material.push_judgments
     )
     partly = tuple(
         parameters for fit in weights.results if isinstance(fit, PushFit) for parameters in fit.skipped
     )
-    alpha = try_fit(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
+    alpha = try_fit(ALPHA, lambda: fit_push_alpha(material.push_judgments), lambda: material.push_judgments)
     return weights + FamilyResult(skipped=partly) + alpha
 
 
@@ -358,7 +355,7 @@ def persistence(material: FitInputs) -> FamilyResult:
 def _persistence(steps: ContinuationCounts | FitFailure, name: str) -> FamilyResult:
     if isinstance(steps, FitFailure):
         return FamilyResult(skipped=(steps.skipped((name,)),))
-    return try_fit((name,), lambda: fit_steps(steps), steps)
+    return try_fit((name,), lambda: fit_persistence(steps), steps)
 
 
 FAMILIES: Mapping[str, Callable[[FitInputs], FamilyResult]] = MappingProxyType(

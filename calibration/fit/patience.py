@@ -213,7 +213,7 @@ def _stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Stops:
 def _from_stops(stops: Stops, sampling: _Sampling) -> CalibrationResult:
     name = patience_stops.NAME
     resamples = sampling.samples(patience_stops.RESAMPLES)
-    return patience_stops.fit_stops(stops, rng=sampling.rng(name), resamples=resamples)
+    return patience_stops.fit_patience_from_stops(stops, rng=sampling.rng(name), resamples=resamples)
 
 
 def _on_grid(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> CalibrationResult:

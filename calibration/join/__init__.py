@@ -6,7 +6,7 @@ all. What cannot be one is refused by name before anything is written; what is n
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = ["join_tables"]
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pandas as pd
 
 from calibration.tables.people import is_gold, judge_names, of_judges, only_used, people_tables
-from calibration.tables.preferences import VOTES, resolved_sides
+from calibration.tables.preferences import resolved_sides
 from calibration.tables.tables import JUDGE_CHOICES, TABLES
 
 Verdicts: TypeAlias = pd.DataFrame
@@ -30,8 +30,6 @@ COLUMNS = (
     "vote",
     "decided_at",
 )
-VERDICT_VOTES = (*VOTES, *JUDGE_CHOICES)
-"""Votes that a verdict can be."""
 
 
 def split_verdicts(
@@ -51,7 +49,7 @@ def split_verdicts(
     verdicts : DataFrame
         One row a verdict, by judge, task, topic, pair, order, repeat: judge (its worker id), model, prompt_sha256, task, topic, pair,
         system_a, system_b (system_a < system_b), order (1, 2, missing where unknown or where the verdict is over both), is_swapped
-        (system_a stood on the right; says something only where order is known), repeat, vote (one of `VERDICT_VOTES`: a
+        (system_a stood on the right; says something only where order is known), repeat, vote (a
         person's, ``no_answer``, or ``contradicts`` of a source that gives the verdict over both orders), decided_at. Task, topic,
         pair and systems are texts or ordered categories, as in the table.
     """

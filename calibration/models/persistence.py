@@ -129,15 +129,13 @@ class PersistenceFit(CalibrationResult):
         )
 
 
-def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> PersistenceFit:
+def fit_persistence(steps: ContinuationCounts) -> PersistenceFit:
     """Fit the probability to go on from one entry of a ranked list to the next.
 
     Parameters
     ----------
-    stops : DataFrame
-        Table stops, of one language; which rows count says `list_steps`.
-    language : str, optional
-        Of the lists, for the size of a screen.
+    steps : ContinuationCounts
+        As `list_steps` makes them of table stops.
 
     Returns
     -------
@@ -147,13 +145,8 @@ def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> Pers
     Raises
     ------
     NotIdentifiedError
-        If no list is usable, nobody read beyond the first screen, or nobody or everybody stopped there.
+        If nobody read beyond the first screen, or nobody or everybody stopped there.
     """
-    return fit_steps(list_steps(stops, language=language))
-
-
-def fit_steps(steps: ContinuationCounts) -> PersistenceFit:
-    """Fit the persistence to given counts; otherwise as `fit_persistence`."""
     p = _persistence(steps)
     at_risk, stopped = steps_by_depth(steps.taken, steps.possible)
     one_worker = warning(

@@ -7,7 +7,7 @@ It turns table preferences, with workers where some are excluded, into a `Rankin
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = ["Ranking", "rank_systems", "read_ranking", "write_ranking"]
 

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from calibration.inference.choice import choice_shares
+from calibration.rank.crossed import variances_of_differences
 from metrics.arrays import Floats, Ints
 
 SIDE_SD, LOG_TIE_SD, LOG_TIE_MEAN = 2.0, 2.0, float(np.log(0.5))
@@ -185,12 +186,6 @@ def model_variances(votes: CoupleVotes) -> Floats:
     start = np.append(np.zeros(systems + 1), LOG_TIE_MEAN)
     covariance = _mode(votes, start, _NO_PRIOR)[1][:systems, :systems]
     return variances_of_differences(covariance)
-
-
-def variances_of_differences(covariance: Floats) -> Floats:
-    """Return the variances of all differences, (s, s), from those of s numbers."""
-    own = np.diag(covariance)
-    return np.asarray(own[:, None] + own[None] - 2 * covariance)
 
 
 def _mode(votes: CoupleVotes, start: Floats, variance: float) -> tuple[Floats, Floats]:

@@ -22,8 +22,8 @@ from calibration.rank.best import (
     best_posterior,
     couple_votes,
     model_variances,
-    variances_of_differences,
 )
+from calibration.rank.crossed import variances_of_differences
 from calibration.rank.judgments import JudgedSystems
 from calibration.rank.worths import Worths
 

@@ -125,7 +125,7 @@ class Variances:
 
     def of_differences(self) -> "Variances":
         """Return the variances of all differences, (k, k), from those of any two estimates."""
-        return self._changed(_of_difference, np.asarray)
+        return self._changed(variances_of_differences, np.asarray)
 
     def through(self, bread: Floats) -> "Variances":
         """Return the variances of bread x estimates, (r, r)."""
@@ -145,7 +145,8 @@ class Variances:
         )
 
 
-def _of_difference(covariance: Floats) -> Floats:
+def variances_of_differences(covariance: Floats) -> Floats:
+    """Return the variances of all differences of k numbers, (k, k), from their covariances."""
     own = np.diagonal(covariance)
     return np.asarray(own[:, None] + own[None] - 2 * covariance)
 

@@ -107,11 +107,15 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     if same_answers == "one-cluster":
         tables = one_cluster(votes, same)
-    judged = list(
-        tasks_judged(
-            tables, exclude=exclude, complete_only=complete_only, study=study, by_topic=within == "topic"
-        )
+    judge = partial(
+        tasks_judged,
+        tables,
+        exclude=exclude,
+        complete_only=complete_only,
+        study=study,
+        by_topic=within == "topic",
     )
+    judged = list(judge())
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
     if task is not None:
@@ -136,7 +140,9 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
-    whole = _with_adaptive(tables, exclude=exclude, complete_only=complete_only, study=study, within=within)
+    adaptive = adaptive_tasks(tables["preferences"])
+    every = judge(adaptive=True) if adaptive else ()
+    whole = {each.label: each for each in every if each.task in adaptive}
     if ordinal:
         connected, about_grades = _graded(connected, whole, place)
         notes += about_grades
@@ -149,16 +155,13 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     assisted, about_judge = ([], []) if assist is None else _assisted(connected, assist, level, study)
     about_judge += [f"{label}: {WITHOUT_JUDGE}" for label in whole if len(assisted)]
     about_each = [(label, note) for label, each in ranked.items() for note in each.notes]
-    return Ranking(
-        ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
-        duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
-        level=level,
+    return _ranking(
+        ranked,
+        level,
         notes=(*notes, *about_judge, *shared_notes(about_each, within)),
-        too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
         knows_workers=all(each.worker is not None for each in connected),
         within=within,
         assisted=pd.DataFrame(assisted, columns=list(WIN_RATES)),
-        best_systems={label: each.best for label, each in ranked.items() if each.best is not None},
         ordinal=ordinal,
     )
 
@@ -179,29 +182,6 @@ def _graded(
         cure = "rank by choices alone, without ordinal, or give a strength to every answer for a side (column strength)"
         raise InputError([Fault(problem=problem, cure=cure, path=place) for problem in problems])
     return graded, [f"{problem}; it is left out" for problem in problems]
-
-
-def _with_adaptive(
-    tables: Mapping[str, pd.DataFrame],
-    *,
-    exclude: bool,
-    complete_only: bool,
-    study: StudyRecord | None,
-    within: Literal["topic"] | None,
-) -> dict[str, JudgedSystems]:
-    """Return the judgments of tasks with adaptive pairs, those of these pairs too, by label."""
-    tasks = adaptive_tasks(tables["preferences"])
-    if not tasks:
-        return {}
-    every = tasks_judged(
-        tables,
-        exclude=exclude,
-        complete_only=complete_only,
-        study=study,
-        by_topic=within == "topic",
-        adaptive=True,
-    )
-    return {each.label: each for each in every if each.task in tasks}
 
 
 def rank_by_judge(
@@ -239,15 +219,8 @@ def rank_by_judge(
     unusable = int((own["vote"] == "no_answer").sum())
     if unusable:
         notes.append(f"{pluralise(unusable, 'verdict')} of {len(own):,} without a usable answer, left out")
-    return Ranking(
-        ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
-        duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
-        level=level,
-        notes=(*notes, *(f"{label}: {note}" for label, each in ranked.items() for note in each.notes)),
-        too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
-        knows_workers=False,
-        raters=name,
-    )
+    about_each = (f"{label}: {note}" for label, each in ranked.items() for note in each.notes)
+    return _ranking(ranked, level, notes=(*notes, *about_each), knows_workers=False, raters=name)
 
 
 def _assisted(
@@ -311,6 +284,18 @@ class _RankedTask(NamedTuple):
     notes: list[str]
     too_few: str
     best: BestSystem | None
+
+
+def _ranking(ranked: Mapping[str, _RankedTask], level: float, **more: Any) -> Ranking:
+    """Put the rankings of tasks below each other."""
+    return Ranking(
+        ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
+        duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
+        level=level,
+        too_few={label: each.too_few for label, each in ranked.items() if each.too_few},
+        best_systems={label: each.best for label, each in ranked.items() if each.best is not None},
+        **more,
+    )
 
 
 def _ranked(

@@ -193,10 +193,12 @@ class _Crossed:
             alpha = 1 - (n - 1) * within / np.where(spread > 1e-9, spread, np.nan)
         return np.stack([np.concatenate(kappas), alpha], axis=1)
 
+    def by_pair(self, rows: Floats) -> Floats:
+        """Add up rows by pair of assessors: (..., rows, 6) -> (..., pairs, 6)."""
+        return np.asarray(np.add.reduceat(rows, np.flatnonzero(np.diff(self.pair, prepend=-1)), axis=-2))
+
     def _mean_kappa(self, weights: Floats) -> Floats:
-        rows = weights[:, self.topic, None] * self.sums
-        first = np.flatnonzero(np.diff(self.pair, prepend=-1))
-        sums = np.add.reduceat(rows, first, axis=1)
+        sums = self.by_pair(weights[:, self.topic, None] * self.sums)
         kappa = _kappas(sums)
         n = np.where(np.isnan(kappa), 0.0, sums[..., 0])
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -213,7 +215,8 @@ def _crossed(ratings: pd.DataFrame) -> _Crossed:
     both = both.assign(pair=both.groupby(["worker_x", "worker_y"]).ngroup())
     x, y = both["x_x"].to_numpy(np.float64), both["x_y"].to_numpy(np.float64)
     names = ["n", "x", "y", "xx", "yy", "xy"]
-    rows = pd.DataFrame(_pair_sums(x, y), columns=names, index=both.index)
+    terms = np.stack([np.ones_like(x), x, y, x**2, y**2, x * y], axis=1)
+    rows = pd.DataFrame(terms, columns=names, index=both.index)
     sums = rows.groupby([both["pair"], both["topic"]]).sum()
     return _Crossed(
         pair=sums.index.get_level_values(0).to_numpy(np.intp),
@@ -242,10 +245,6 @@ def _topic_sums(coded: pd.DataFrame, topics: int) -> Floats:
     return np.asarray(summed.reindex(range(topics)), dtype=np.float64)
 
 
-def _pair_sums(x: Floats, y: Floats) -> Floats:
-    return np.stack([np.ones_like(x), x, y, x**2, y**2, x * y], axis=1)
-
-
 def _kappas(sums: Floats) -> Floats:
     """Return kappas from sums, (..., 6) -> (...), NaN where nothing varies."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
@@ -262,7 +261,7 @@ def _diagnostics(sizes: "pd.Series[int]", data: _Crossed) -> Iterator[Diagnostic
             "rated_once",
             f"{once} of {len(sizes)} iUnits have a single rating: they say nothing about agreement.",
         )
-    flat = int(np.isnan(_kappas(_by_pair(data))).sum())
+    flat = int(np.isnan(_kappas(data.by_pair(data.sums))).sum())
     if flat:
         yield info(
             "constant_assessors",
@@ -270,7 +269,3 @@ def _diagnostics(sizes: "pd.Series[int]", data: _Crossed) -> Iterator[Diagnostic
         )
     if data.topics < 2:
         yield warning("one_topic", "With a single topic nothing is known about others: there is no interval.")
-
-
-def _by_pair(data: _Crossed) -> Floats:
-    return np.asarray(np.add.reduceat(data.sums, np.flatnonzero(np.diff(data.pair, prepend=-1)), axis=0))

@@ -9,7 +9,7 @@ inconsistent answers raises what is measured on the rest, so each number is also
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,8 +81,7 @@ class QualityReport(HasSummary):
         return {"format": FORMAT, "measures": measures, "details": details, "skipped": skipped}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Measure:
+class _Measure(NamedTuple):
     names: tuple[str, ...]
     table: str
     fit: Callable[[pd.DataFrame, np.random.Generator, float], CalibrationResult]
@@ -90,32 +89,20 @@ class _Measure:
 
 _MEASURES = (
     _Measure(
-        names=(FLEISS, KRIPPENDORFF),
-        table="preferences",
-        fit=lambda table, rng, _: fit_rater_agreement(table, rng=rng),
+        (FLEISS, KRIPPENDORFF), "preferences", lambda table, rng, _: fit_rater_agreement(table, rng=rng)
     ),
     _Measure(
-        names=(f"{FLEISS}_4", f"{KRIPPENDORFF}_4"),
-        table="preferences",
-        fit=lambda table, rng, _: fit_rater_agreement(table, rng=rng, options=4),
+        (f"{FLEISS}_4", f"{KRIPPENDORFF}_4"),
+        "preferences",
+        lambda table, rng, _: fit_rater_agreement(table, rng=rng, options=4),
     ),
+    _Measure(CONSISTENCY, "preferences", lambda table, rng, _: fit_consistency(table, rng=rng)),
+    _Measure((LEFT_SHARE,), "preferences", lambda table, _, level: fit_position_bias(table, level=level)),
+    _Measure((KAPPA, ALPHA), "importance", lambda table, rng, _: fit_importance(table, rng=rng)),
     _Measure(
-        names=CONSISTENCY,
-        table="preferences",
-        fit=lambda table, rng, _: fit_consistency(table, rng=rng),
-    ),
-    _Measure(
-        names=(LEFT_SHARE,),
-        table="preferences",
-        fit=lambda table, _, level: fit_position_bias(table, level=level),
-    ),
-    _Measure(
-        names=(KAPPA, ALPHA), table="importance", fit=lambda table, rng, _: fit_importance(table, rng=rng)
-    ),
-    _Measure(
-        names=(f"{ALPHA}_ordinal",),
-        table="importance",
-        fit=lambda table, rng, _: fit_importance_alpha(table, metric="ordinal", rng=rng),
+        (f"{ALPHA}_ordinal",),
+        "importance",
+        lambda table, rng, _: fit_importance_alpha(table, metric="ordinal", rng=rng),
     ),
 )
 

@@ -7,7 +7,7 @@ May use `metrics` alone.
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "UserModel",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "agreements",

@@ -83,55 +83,26 @@ class QueryMean:
         """
         return standard_error(self.influence, self.units)
 
-    def confidence_interval(
-        self,
-        level: float = 0.95,
-        method: Literal["t", "bootstrap"] = "t",
-        *,
-        resamples: int = 2000,
-        rng: np.random.Generator | None = None,
-    ) -> tuple[float, float]:
+    def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return an interval for the mean, with queries as the unit.
+
+        It is Student's t with Q - 1 degrees of freedom, cut at 0 and 1.
 
         Parameters
         ----------
         level : float
             Confidence level.
-        method : {'t', 'bootstrap'}
-            Student's t with Q - 1 degrees of freedom, cut at 0 and 1; or percentiles over resampled queries,
-            moved out to the mean where they lie beside it.
-        resamples : int
-            Bootstrap samples.
-        rng : Generator, optional
-            Source of the resamples; only for the bootstrap.
 
         Returns
         -------
         (float, float)
             Lower and upper end; NaN when fewer than two queries count or all of them agree: without variation
             between queries nothing is known about it.
-
-        Raises
-        ------
-        ValueError
-            If the bootstrap has no ``rng``.
         """
-        if method == "bootstrap" and rng is None:
-            raise ValueError("a bootstrap needs rng=numpy.random.default_rng(SEED)")
         if not self.standard_error > 0:
             return float("nan"), float("nan")
-        if method == "bootstrap":
-            assert rng is not None  # noqa: S101 - for the type checker; checked above
-            return self._percentiles(level, resamples, rng)
         reach = float(stdtrit(self.units - 1, (1 + level) / 2)) * self.standard_error
         return max(0.0, self.value - reach), min(1.0, self.value + reach)
-
-    def _percentiles(self, level: float, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
-        used = self.counts > 0
-        weights = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=resamples)
-        means = weights @ self.sums[used] / (weights @ self.counts[used])
-        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-        return min(float(low), self.value), max(float(high), self.value)
 
 
 def mean_by_query(values: ArrayLike, query: ArrayLike) -> QueryMean:

@@ -157,7 +157,7 @@ class Ceiling:
 
     Attributes
     ----------
-    second_panel, perfect_metric : mapping of str to CeilingEstimate
+    panel, perfect : mapping of str to CeilingEstimate
         By convention for ties: agreement with these votes to expect from a second panel of the same size, its ties broken
         at random; from a metric that knew what most people prefer.
     halves, halves_weighted : float
@@ -172,11 +172,11 @@ class Ceiling:
     votes : GroupedVotes
         The votes that count.
     panel_without : (groups, conventions) ndarray of float
-        ``second_panel`` without each group of these votes.
+        ``panel`` without each group of these votes.
     """
 
-    second_panel: Mapping[Ties, CeilingEstimate]
-    perfect_metric: Mapping[Ties, CeilingEstimate]
+    panel: Mapping[Ties, CeilingEstimate]
+    perfect: Mapping[Ties, CeilingEstimate]
     halves: float
     halves_weighted: float
     tied: float
@@ -184,22 +184,6 @@ class Ceiling:
     crossed: bool
     votes: GroupedVotes = field(repr=False, compare=False)
     panel_without: Floats = field(repr=False, compare=False)
-
-    def panel(self, ties: Ties = "against") -> float:
-        """Agreement with these votes to expect from a second panel of the same size."""
-        return self.second_panel[ties].value
-
-    def perfect(self, ties: Ties = "against") -> float:
-        """Agreement with these votes to expect of a metric that knows each majority."""
-        return self.perfect_metric[ties].value
-
-    def panel_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
-        """Interval of `panel`; NaN where there is none."""
-        return self.second_panel[ties].interval(level)
-
-    def perfect_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
-        """Interval of `perfect`; NaN where there is none."""
-        return self.perfect_metric[ties].interval(level)
 
     def less_panel(
         self, difference: ArrayLike, ties: Ties = "against", level: float = 0.95
@@ -218,7 +202,7 @@ class Ceiling:
         Returns
         -------
         value, low, high : float
-            The difference and its interval, cut at -1 and 1; an end is NaN where `panel_interval` has none.
+            The difference and its interval, cut at -1 and 1; an end is NaN where the second panel's interval has none.
 
         Raises
         ------
@@ -232,7 +216,7 @@ class Ceiling:
             )
         if not self.pairs:
             return math.nan, math.nan, math.nan
-        panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
+        panel, (value, without) = self.panel[ties], self.votes.without(scores, ties)
         apart = without - self.panel_without[:, list(TIES).index(ties)]
         variance = float(_variance(apart, [int(way.max()) + 1 for way in self.votes.ways]))
         error = (
@@ -247,8 +231,8 @@ class Ceiling:
     @property
     def no_interval(self) -> str:
         """Return why the ceilings have no interval, or an empty string."""
-        error = self.second_panel["against"].standard_error
-        if math.isnan(self.second_panel["against"].df):
+        error = self.panel["against"].standard_error
+        if math.isnan(self.panel["against"].df):
             return "too few queries, or people who judged several of them, to generalise to others"
         if math.isnan(error):
             left_out = "a query or a person" if self.crossed else "a query"
@@ -290,6 +274,14 @@ def ceiling(
     if not all(votes.shape == np.shape(column) for column in columns):
         raise ValueError("votes, pair, query and worker must be vectors of one length")
     return _of_codes(votes, *(_codes(column) for column in columns))
+
+
+def ceiling_of_people(votes: VotesByPerson) -> Ceiling:
+    """Estimate the ceilings of agreement from votes whose queries, pairs and workers are codes."""
+    crossed = votes.crossing
+    return _of_codes(
+        votes.for_a, votes.pair, crossed.query, *([crossed.worker] if crossed.knows_workers else [])
+    )
 
 
 def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
@@ -518,8 +510,8 @@ def _ceiling(votes: GroupedVotes) -> Ceiling:
     ]
     halves = _average(whole, of_halves)[0]
     return Ceiling(
-        second_panel=both[0],
-        perfect_metric=both[1],
+        panel=both[0],
+        perfect=both[1],
         halves=float(halves[0]),
         halves_weighted=float(halves[1]),
         tied=float(_average(whole, _is_even(samples.patterns))[0]),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.agreement.agreement import QueryMean, standard_error
-from metrics.agreement.crossed_errors import StandardError
+from metrics.agreement.crossed_errors import UNKNOWN, StandardError
 from metrics.arrays import Floats
 
 EXACT_QUERIES = 14
@@ -27,32 +27,30 @@ class Comparison:
     ----------
     difference : float
         First minus second.
-    standard_error : float
+    error : StandardError
         Query-clustered, or over queries and people; NaN where it is unknown.
     queries : int
         The units.
-    p_t : float
-        Two-sided p of the t test; NaN without variation between queries.
     p_sign_flip : float
         Two-sided p when the two metrics' names are exchanged at random within queries; 1 at no difference, NaN where
         queries share their people.
-    df : float or None
-        Degrees of freedom of Student's t; None for queries - 1.
     """
 
     difference: float
-    standard_error: float
+    error: StandardError
     queries: int
-    p_t: float
     p_sign_flip: float
-    df: float | None = None
+
+    @property
+    def p_t(self) -> float:
+        """Two-sided p of the t test; NaN without variation between queries."""
+        return self._known.p_value(self.difference)
 
     def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Student's t interval of the difference, cut at -1 and 1; NaN without variation."""
-        if not self.standard_error > 0:
-            return math.nan, math.nan
-        reach = self._error.half_width(level)
-        return max(-1.0, self.difference - reach), min(1.0, self.difference + reach)
+        reach = self._known.half_width(level)
+        low, high = np.clip([self.difference - reach, self.difference + reach], -1, 1).tolist()
+        return low, high
 
     def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
         """Return the smallest true difference that this study detects with this power.
@@ -62,11 +60,11 @@ class Comparison:
         float
             On the scale of the difference; NaN without variation between queries.
         """
-        return self._error.minimum_detectable(power, level) if self.standard_error > 0 else math.nan
+        return self._known.minimum_detectable(power, level)
 
     @property
-    def _error(self) -> StandardError:
-        return StandardError(self.standard_error, self.queries - 1 if self.df is None else self.df)
+    def _known(self) -> StandardError:
+        return self.error if self.error.standard_error > 0 else UNKNOWN
 
 
 def compare(
@@ -119,16 +117,13 @@ def compare(
     if first.queries != second.queries:
         raise ValueError("both metrics must be judged on the same queries")
     units = int(((first.counts > 0) | (second.counts > 0)).sum())
-    difference = first.value - second.value
     if error is None:
         error = StandardError(standard_error(first.influence - second.influence, units), units - 1)
     return Comparison(
-        difference=difference,
-        standard_error=error.standard_error,
+        difference=first.value - second.value,
+        error=error,
         queries=units,
-        p_t=error.p_value(difference) if error.standard_error > 0 else math.nan,
         p_sign_flip=_sign_flip_p(first, second, flips, rng) if exchange else math.nan,
-        df=error.df,
     )
 
 

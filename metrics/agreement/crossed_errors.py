@@ -296,13 +296,8 @@ class VotesByPerson:
 
         The credit is compared with that of a vote for system_b, all other votes unchanged.
         """
-        votes, total = self.votes, self.cast[1] + 2 * self.cast[2]
-
-        def worth(moved: int) -> Floats:
-            share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
-            return pair_credit(difference, share, ties=ties)
-
-        return np.stack([worth(2 - vote) - worth(-vote) for vote in range(3)]).ravel()[self.cell]
+        down2, down1, now, up1, up2 = _moved_credits(self.cast, difference, ties)
+        return np.stack([up2 - now, up1 - down1, now - down2]).ravel()[self.cell]
 
     def error(self, difference: Floats, ties: Ties) -> StandardError:
         """Return the standard error of one measure's agreement.
@@ -376,17 +371,18 @@ def _lost_by_another(cast: Ints, difference: Floats, ties: Ties, value: float) -
     Each entry is the pair's credit with the vote less that with another vote; see `VotesByPerson.influence`.
     """
     votes = np.asarray(cast.sum(axis=0), dtype=np.float64)
-    total = cast[1] + 2 * cast[2]
-
-    def worth(moved: int) -> Floats:
-        share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
-        return np.nan_to_num(pair_credit(difference, share, ties=ties) - value)
-
-    worths = [worth(moved) for moved in range(-2, 3)]
+    worths = [np.nan_to_num(credit - value) for credit in _moved_credits(cast, difference, ties)]
     lost = [
         sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3)) for vote in range(3)
     ]
     return np.asarray(np.stack(lost) * np.sqrt(votes / np.maximum(votes - 1, 1)))
+
+
+def _moved_credits(cast: Ints, difference: Floats, ties: Ties) -> list[Floats]:
+    """Return each pair's credit with its votes moved by -1, -1/2, 0, 1/2 and 1 towards system_a, (p,) each."""
+    votes, total = np.asarray(cast.sum(axis=0), dtype=np.float64), cast[1] + 2 * cast[2]
+    shares = (np.clip(total + moved, 0, 2 * votes) / (2 * votes) for moved in range(-2, 3))
+    return [pair_credit(difference, share, ties=ties) for share in shares]
 
 
 def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:

@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
-    "MEASURES",
     "AnswerCollection",
-    "AnswerMeasure",
     "AnswerRun",
     "AnswerSentence",
     "CitationPrecision",
@@ -28,8 +26,6 @@ __all__ = [
 if TYPE_CHECKING:
     from metrics.answers.judged import AnswerCollection, AnswerRun, AnswerSentence, JudgedNugget
     from metrics.answers.measures import (
-        MEASURES,
-        AnswerMeasure,
         CitationPrecision,
         CitationRecall,
         CitedSentences,

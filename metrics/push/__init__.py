@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
-    "CELLS",
     "ELG",
-    "INSTANCES",
     "NCG",
     "T11U",
     "Contingency",
@@ -17,16 +15,13 @@ __all__ = [
     "PushRun",
     "SilencePrecision",
     "SilenceRecall",
-    "days_between",
     "score_push",
     "score_push_days",
 ]
 
 if TYPE_CHECKING:
     from metrics.push.score import (
-        CELLS,
         ELG,
-        INSTANCES,
         NCG,
         T11U,
         Contingency,
@@ -36,6 +31,6 @@ if TYPE_CHECKING:
         score_push,
         score_push_days,
     )
-    from metrics.push.streams import Created, PushCollection, PushRun, days_between
+    from metrics.push.streams import Created, PushCollection, PushRun
 else:
     __getattr__, __dir__ = lazily(__name__, __all__, ".streams", ".score")

@@ -5,7 +5,7 @@ No other module of the package parses files.
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "read_answer_collection",
@@ -16,7 +16,6 @@ __all__ = [
     "read_push_run",
     "read_ranked_collection",
     "read_ranked_run",
-    "read_runs",
     "read_summary_collection",
     "read_summary_run",
     "read_trails",
@@ -26,7 +25,6 @@ __all__ = [
 if TYPE_CHECKING:
     from metrics.readers.answer_judgments import read_answer_collection
     from metrics.readers.answers import read_answer_run
-    from metrics.readers.lines import read_runs
     from metrics.readers.mobileclick import read_summary_collection
     from metrics.readers.mobileclick_runs import read_summary_run
     from metrics.readers.push import read_push_collection, read_push_run
@@ -39,7 +37,6 @@ else:
         __all__,
         ".answer_judgments",
         ".answers",
-        ".lines",
         ".mobileclick",
         ".mobileclick_runs",
         ".push",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
     "Collection",
@@ -13,7 +13,6 @@ __all__ = [
     "Run",
     "Summary",
     "UMeasure",
-    "m_from_positions",
     "score_intents",
     "score_summaries",
     "summary_positions",
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from metrics.summaries.score import (
         MMeasure,
         UMeasure,
-        m_from_positions,
         score_intents,
         score_summaries,
         summary_positions,

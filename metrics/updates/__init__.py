@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from metrics import lazily
+from metrics.lazy_names import lazily
 
 __all__ = [
-    "MEASURES",
     "Comprehensiveness",
     "ExpectedGain",
     "ExpectedLatency",
@@ -21,7 +20,6 @@ __all__ = [
 
 if TYPE_CHECKING:
     from metrics.updates.measures import (
-        MEASURES,
         Comprehensiveness,
         ExpectedGain,
         ExpectedLatency,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import join_names, pluralise, printable
+from study_app.cli.database import database_option, database_session
 from study_app.cli.options import with_options
-from study_app.cli.output import Cell, Output, database_option, database_session, table_text
+from study_app.cli.output import Cell, Output, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,11 +1,12 @@
 """Command `prefcal convert`: exchange of preferences and scores with other tools."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import OutFolder, TablesFolder, with_options
+from study_app.cli.options import exclude_option, option, output_folder, with_options
 from study_app.cli.output import ToFile, csv_text
 from study_app.cli.tables.imports import tell, unknown_workers
 
@@ -13,25 +14,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True, kw_only=True)
+class LinesOptions:
+    """Judgments to write as lines, and how."""
+
+    task: str | None = option(metavar="NAME", help="Task to write; needed where the tables have several.")
+    exclude: str = exclude_option()
+    winner_first: bool = option(
+        is_flag=True,
+        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
+    )
+
+
 @click.command("tables-to-lines")
 @click.argument("tables", type=click.Path(path_type=Path))
-@click.option("--task", metavar="NAME", help="Task to write; needed where the tables have several.")
-@click.option(
-    "--exclude",
-    type=click.Choice(["rules", "none"]),
-    default="rules",
-    show_default=True,
-    help="Leave out the workers that the study's rules exclude, or keep them.",
-)
-@click.option(
-    "--winner-first",
-    is_flag=True,
-    help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
-)
-@with_options(output=ToFile)
-def tables_to_lines(
-    tables: Path, *, task: str | None, exclude: str, winner_first: bool, output: ToFile
-) -> None:
+@with_options(choices=LinesOptions, output=ToFile)
+def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> None:
     """Write the preferences in TABLES as lines for other tools.
 
     A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Where answers are graded,
@@ -42,14 +40,17 @@ def tables_to_lines(
     from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
-    judged = _of_task(read.get("preferences"), task, tables)
+    judged = _of_task(read.get("preferences"), choices.task, tables)
     text = preference_lines(
-        judged, workers=read.get("workers"), exclude=exclude == "rules", winner_first=winner_first
+        judged,
+        workers=read.get("workers"),
+        exclude=choices.exclude == "rules",
+        winner_first=choices.winner_first,
     )
     left_out = len(judged) - text.removeprefix(GRADED).count("\n")
     if "criteria" in read:
         click.echo("note: lines have no place for answers about criteria; these stay in the tables", err=True)
-    if winner_first and judged["strength"].notna().any():
+    if choices.winner_first and judged["strength"].notna().any():
         click.echo("note: lines with the winner first do not say how much better it is", err=True)
     if left_out:
         click.echo(f"{left_out} of {pluralise(len(judged), 'judgment')} left out", err=True)
@@ -82,8 +83,8 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
     help="Names of the fields, in the order of the file: topic,left,right and any of worker, winner or choice, and strength. Without it"
     " header, number and values of the fields tell; where these cannot, you are asked.",
 )
-@with_options(out=TablesFolder)
-def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFolder) -> None:
+@output_folder("Folder for the tables.")
+def lines_to_tables(file: Path, output: Path, task: str, columns: str | None) -> None:
     """Convert FILE, lines of topic, a, b, worker and choice, to tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
@@ -98,18 +99,16 @@ def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFo
     preferences = read_preference_lines(
         file, task=task, columns=None if columns is None else columns.split(",")
     )
-    write_tables({"preferences": preferences}, out.folder)
-    write_study(StudyRecord(study=task), out.folder)
+    write_tables({"preferences": preferences}, output)
+    write_study(StudyRecord(study=task), output)
     tell(file, unknown_workers(preferences), [])
-    click.echo(f"{out.folder}: {pluralise(len(preferences), 'preference')}")
+    click.echo(f"{output}: {pluralise(len(preferences), 'preference')}")
 
 
 @click.command("scores-to-trec")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", "folder", type=OutFolder(), metavar="DIR", required=True, help="Folder for the files."
-)
-def scores_to_trec(file: Path, *, folder: Path) -> None:
+@output_folder("Folder for the files.")
+def scores_to_trec(file: Path, output: Path) -> None:
     """Write the scores in FILE as trec_eval prints them, a file per run.
 
     Each DIR/RUN.eval has lines of metric, topic and value.
@@ -122,8 +121,8 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
     scores = read_long_scores(file)
     texts = trec_eval_texts(scores)
     for run, text in texts.items():
-        write_atomically(folder / f"{run}{SUFFIX}", text)
-    click.echo(f"{folder}: {len(scores)} scores of {len(texts)} runs")
+        write_atomically(output / f"{run}{SUFFIX}", text)
+    click.echo(f"{output}: {len(scores)} scores of {len(texts)} runs")
 
 
 def _column_names(

@@ -10,8 +10,8 @@ from sqlalchemy.exc import DatabaseError
 
 from metrics.errors import InputError, input_fault
 from study_app.cli.audit import note_command
+from study_app.cli.database import database_option, named_database
 from study_app.cli.options import FiniteFloat
-from study_app.cli.output import database_option, open_named_database
 from study_app.config import database_url
 from study_app.services.researcher.access import revoke_every_key
 from study_app.services.researcher.audit import add_audit_entry
@@ -132,9 +132,8 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key
     can still make addresses until then.
     """
-    store = open_named_database(database)
-    address = shown_address(store.engine.url)
-    try:
+    with named_database(database) as store:
+        address = shown_address(store.engine.url)
         if not store.is_sqlite:
             refuse_when_used(store)
         with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
@@ -143,8 +142,6 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
             revoke_every_key(session, now=tokens.utc_now())
             for row in session.scalars(select(LoadedStudy.id).order_by(LoadedStudy.id)).all():
                 add_audit_entry(session, row, None, "make every key anew", "", now=tokens.utc_now())
-    finally:
-        store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")
     if until is not None:
         click.echo(f"workers' old addresses are good until {until:%Y-%m-%d %H:%M} UTC")

@@ -10,7 +10,7 @@ import click
 
 from metrics.errors import input_fault
 from study_app.cli import cli
-from study_app.cli.options import OutFolder
+from study_app.cli.options import OUT_FOLDER, port_option
 
 if TYPE_CHECKING:
     from metrics.events import EventCollection, UpdateRun
@@ -26,7 +26,7 @@ STREAM_USERS = 2_000
 @click.option(
     "-o",
     "--out",
-    type=OutFolder(),
+    type=OUT_FOLDER,
     metavar="DIR",
     default=Path("prefcal-demo"),
     show_default=True,
@@ -35,18 +35,12 @@ STREAM_USERS = 2_000
 @click.option(
     "--workers", type=click.IntRange(16, 110), default=60, show_default=True, help="Size of the crowd."
 )
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="Port to serve at afterwards.",
-)
+@port_option(8000, "Port to serve at afterwards.")
 @click.option("--no-serve", is_flag=True, help="End after the report, without serving.")
 def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     """Go through the whole loop on the bundled study, then keep serving it.
 
-    A simulated crowd with known parameters takes part over HTTP: it judges summaries, then follows streams for days.
+    A simulated crowd with known parameters takes part through the real pages: it judges summaries, then follows streams for days.
     Its answers and logs are exported, the user model is fitted from them and set beside the truth, streams are scored
     for the people that were fitted, M-measure and its ablations are compared with the preferences, and a report is
     written. Then the study goes on being served, so that you can take part yourself.

@@ -22,9 +22,10 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
+from study_app.cli.database import database_option
 from study_app.cli.health_check import FAULT, NOTE, OK, WARNING, HealthCheck, State, link_of, standby_of
 from study_app.cli.options import with_options
-from study_app.cli.output import Output, database_option, table_text
+from study_app.cli.output import Output, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
     FULL_BYTES,

@@ -2,14 +2,14 @@
 
 import click
 
+from study_app.cli.database import database_option, database_session, study_session
 from study_app.cli.options import with_options
-from study_app.cli.output import Output, database_option, database_session
+from study_app.cli.output import Output
 from study_app.services.researcher.access import make_key, revoke_key, study_keys
 from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker.entry import loaded_studies
-from study_app.store import tokens
 from study_app.store.study_cache import StudyCache
-from study_app.store.tokens import secret_token
+from study_app.store.tokens import secret_token, utc_now
 
 COLUMNS = ("number", "study", "role", "name", "made", "revoked")
 
@@ -29,9 +29,10 @@ def new(study: str, role: str, name: str, database: str | None) -> None:
 
     The key is printed once; the database keeps only its hash.
     """
-    with database_session(database, write=True) as session:
-        row = chosen_study(session, study)
-        key = make_key(session, row, role=role, name=name, now=tokens.utc_now(), new_token=secret_token)
+    with study_session(database, study, write=True) as opened:
+        key = make_key(
+            opened.session, opened.row, role=role, name=name, now=opened.now, new_token=secret_token
+        )
     click.echo(f"/r/{study}?key={key}")
     click.echo(
         "This is shown once. Keep it as you keep a password; prefcal key list shows the number to revoke it by.",
@@ -72,5 +73,5 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
 def revoke(number: int, database: str | None) -> None:
     """Revoke the key of that NUMBER (prefcal key list), and sign out its users."""
     with database_session(database, write=True) as session:
-        name = revoke_key(session, number, now=tokens.utc_now()).name
+        name = revoke_key(session, number, now=utc_now()).name
     click.echo(f"key {number} ({name}) is revoked")

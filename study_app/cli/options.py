@@ -10,11 +10,12 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
 Command: TypeAlias = Callable[..., None]
+F = TypeVar("F", bound=Callable[..., Any])
 OPTION = "click.option"
 """Key of a field's metadata."""
 MAX_COUNT = 1_000_000
@@ -40,33 +41,12 @@ LEVEL = FiniteFloat(0, 1, min_open=True, max_open=True)
 POSITIVE = FiniteFloat(min=0, min_open=True)
 
 
-class OutFile(click.Path):
-    """File to write, whose folder is created; `-` may be the terminal."""
+class OutPath(click.Path):
+    """File or folder to write, whose folder is created; `-` may be the terminal."""
 
-    def __init__(self, *, path_type: type[str | Path] = Path, terminal: bool = False) -> None:
-        super().__init__(path_type=path_type, allow_dash=terminal)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path.
-
-        Raises
-        ------
-        InputError
-            If no such file can be written.
-        """
-        from metrics.files import check_file_place
-
-        path = super().convert(value, param, ctx)
-        if not (self.allow_dash and str(path) == "-"):
-            check_file_place(str(path))
-        return path
-
-
-class OutFolder(click.Path):
-    """Folder to write into, which is created."""
-
-    def __init__(self, *, path_type: type[str | Path] = Path) -> None:
-        super().__init__(path_type=path_type)
+    def __init__(self, *, is_folder: bool = False, terminal: bool = False) -> None:
+        super().__init__(path_type=Path, allow_dash=terminal)
+        self.is_folder = is_folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path.
@@ -76,11 +56,15 @@ class OutFolder(click.Path):
         InputError
             If nothing can be written there.
         """
-        from metrics.files import check_folder_place
+        from metrics.files import check_file_place, check_folder_place
 
-        path = super().convert(value, param, ctx)
-        check_folder_place(str(path))
+        path: Any = super().convert(value, param, ctx)
+        if not (self.allow_dash and str(path) == "-"):
+            (check_folder_place if self.is_folder else check_file_place)(path)
         return path
+
+
+OUT_FILE, OUT_FOLDER = OutPath(), OutPath(is_folder=True)
 
 
 def option(*flags: str, **attributes: Any) -> Any:
@@ -104,16 +88,14 @@ def one_of(*choices: str, flags: tuple[str, ...] = (), **attributes: Any) -> Any
     return option(*flags, type=click.Choice(choices), default=choices[0], **attributes)
 
 
-def output_folder(meaning: str, *, path_type: type[str | Path] = Path, required: bool = True) -> Any:
-    """Return the option `-o` for a folder of results."""
-    return option(
-        "-o", "--output", type=OutFolder(path_type=path_type), metavar="DIR", required=required, help=meaning
-    )
-
-
 def seed_option(of: str = "Random seed; the same seed gives the same numbers.") -> Any:
     """Return the option `--seed`."""
     return option(type=click.IntRange(min=0), default=1, help=of)
+
+
+def exclude_option() -> Any:
+    """Return the option `--exclude`."""
+    return one_of("rules", "none", help="Leave out the workers that the study's rules exclude, or keep them.")
 
 
 def same_answers_option() -> Any:
@@ -171,11 +153,21 @@ def _options(cls: type) -> list[Any]:
     return [each for each in fields(cls) if OPTION in each.metadata]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TablesFolder:
-    """Folder for tables."""
+def output_file(meaning: str, *, metavar: str = "FILE", required: bool = True) -> Callable[[F], F]:
+    """Add the option `-o` for a file to a command, as parameter ``output``."""
+    return click.option("-o", "--output", type=OUT_FILE, metavar=metavar, required=required, help=meaning)
 
-    folder: Path = output_folder("Folder for the tables.")
+
+def output_folder(meaning: str, *, metavar: str = "DIR", required: bool = True) -> Callable[[F], F]:
+    """Add the option `-o` for a folder to a command, as parameter ``output``."""
+    return click.option("-o", "--output", type=OUT_FOLDER, metavar=metavar, required=required, help=meaning)
+
+
+def port_option(default: int, meaning: str = "Port to listen at; 0 takes a free one.") -> Callable[[F], F]:
+    """Add the option `--port` to a command."""
+    return click.option(
+        "--port", type=click.IntRange(0, 65535), default=default, show_default=True, help=meaning
+    )
 
 
 def cores() -> int:

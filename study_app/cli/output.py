@@ -1,6 +1,4 @@
-"""Output of commands, and the database that they open.
-
-People get tables, machines get csv or json.
+"""Output of commands: tables for people, csv or json for machines.
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
 """
@@ -13,26 +11,18 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import click
 
-from metrics.errors import input_fault, join_names, printable
+from metrics.errors import join_names, printable
 from metrics.files import write_atomically
 from metrics.results import ALL, Interval, Score, ScoreKey
-from study_app.cli.options import OutFile, one_of, option
-from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
+from study_app.cli.options import OutPath, one_of, option
 
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from study_app.store.database import Database
-
-F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
 WIDTH = 100
 """Columns of prose, on a terminal at most its own."""
@@ -71,7 +61,7 @@ class ToFile:
     file: Path | None = option(
         "-o",
         "--output",
-        type=OutFile(terminal=True),
+        type=OutPath(terminal=True),
         metavar="FILE",
         help="Write into FILE, not on the terminal.",
     )
@@ -270,53 +260,3 @@ def next_step(command: str) -> None:
     """
     if click.get_current_context().find_root().obj is None:
         click.echo(f"Next: prefcal {command}")
-
-
-def database_option(command: F) -> F:
-    """Add ``--database`` to a command, as parameter ``database``."""
-    return click.option(
-        "--database",
-        metavar="URL",
-        help="Database of the studies: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
-        f"Default: ${DATABASE_VARIABLE}, else {DEFAULT_FILE} in this folder.",
-    )(command)
-
-
-def open_named_database(given: str | None, *, create: bool = False) -> "Database":
-    """Open the database that an option names and say on stderr which it is.
-
-    Raises
-    ------
-    InputError
-        If it cannot be opened, or nothing was loaded into it and ``create`` is off.
-    """
-    from study_app.store.database import is_empty, migrate, open_database, shown_address
-
-    database = open_database(database_url(given))
-    address = shown_address(database.engine.url)
-    if not create and is_empty(database):
-        raise input_fault(
-            f"no study is loaded in {address}", cure="load one (prefcal study load FILE), or name --database"
-        )
-    migrate(database)
-    sys.stderr.write(f"database: {address}\n")
-    return database
-
-
-@contextmanager
-def named_database(given: str | None) -> "Iterator[Database]":
-    """Open the database that an option names, and close it."""
-    database = open_named_database(given)
-    try:
-        yield database
-    finally:
-        database.engine.dispose()
-
-
-@contextmanager
-def database_session(given: str | None, *, write: bool) -> "Iterator[Session]":
-    """Open the database that an option names for one transaction, and close it."""
-    from study_app.store.database import transaction
-
-    with named_database(given) as database, transaction(database, write=write) as session:
-        yield session

@@ -5,16 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import percent, pluralise
+from study_app.cli.database import database_option, database_session
 from study_app.cli.options import with_options
-from study_app.cli.output import (
-    Cell,
-    Output,
-    database_option,
-    database_session,
-    simulated_lines,
-    table_text,
-    wrapped,
-)
+from study_app.cli.output import Cell, Output, simulated_lines, table_text, wrapped
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import CountRange, StudyProgress, TaskProgress, study_progress
 from study_app.services.researcher.studies import chosen_study

@@ -172,25 +172,22 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TABLES["intent_votes"].column_names)).drop_duplicates()
 
 
-def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
-    """Return the duration of every finished search.
-
-    The columns are worker, task, topic and seconds; table searches is this without the task.
-    """
+def searches_table(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table searches: the duration of every finished search."""
     searched = (
         _of_study(
-            select(Worker.pseudonym, Task.name, Topic.name, Slot.search_shown_at, Slot.search_left_at),
+            select(Worker.pseudonym, Topic.name, Slot.search_shown_at, Slot.search_left_at),
             study_id,
         )
         .where(Slot.search_shown_at.is_not(None), Slot.search_left_at.is_not(None))
         .order_by(Worker.pseudonym, Task.position, Slot.position)
     )
     rows = [
-        (worker, task, topic, (left - shown).total_seconds())
-        for worker, task, topic, shown, left in session.execute(searched)
+        (worker, topic, (left - shown).total_seconds())
+        for worker, topic, shown, left in session.execute(searched)
         if shown is not None and left is not None
     ]
-    return pd.DataFrame(rows, columns=["worker", "task", "topic", "seconds"])
+    return pd.DataFrame(rows, columns=list(TABLES["searches"].column_names))
 
 
 def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:

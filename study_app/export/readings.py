@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session, aliased
 from calibration.tables.tables import SIDES, TABLES
 from study_app.export.event_log import EventLog, PageItems, SideItems, TextItems, flags, text_column, times
 from study_app.export.past_texts import PastSides, past_sides
-from study_app.logs.dwell import FULL
 from study_app.logs.event_arrays import (
     DWELL_MS,
     END,
@@ -31,6 +30,7 @@ from study_app.logs.event_arrays import (
     Int64s,
     ItemReadings,
 )
+from study_app.logs.logged_events import FULL
 from study_app.protocol.items import text_stop
 from study_app.protocol.sides import Side
 from study_app.store.models import PageLoad, Pair, Showing, Slot, StoredSummary, System, Task, Topic, Worker

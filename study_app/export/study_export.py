@@ -35,7 +35,7 @@ from study_app.export.answers import (
     importance_table,
     intent_votes_table,
     preferences_table,
-    searches_by_task,
+    searches_table,
     stored_features,
     stored_intents,
 )
@@ -405,9 +405,8 @@ def _write(  # noqa: PLR0913 - as `export_study`
     """Write everything into ``folder``, which is renamed to ``place`` afterwards."""
     loaded_study = read_plan(session, study.id)
     preferences = preferences_table(session, study.id, texts=texts)
-    searches = searches_by_task(session, study.id)
     repeated = validations(preferences)
-    workers = workers_table(session, loaded_study, searches, preferences, complete)
+    workers = workers_table(session, loaded_study, complete)
     tables, intents = {"workers": workers}, stored_intents(session, study.id)
     if not intents.empty:
         tables["intents"] = intents
@@ -418,7 +417,7 @@ def _write(  # noqa: PLR0913 - as `export_study`
     if any(isinstance(task.entry, JudgingTask) and task.entry.asked_criteria for task in loaded_study.tasks):
         tables["criteria"] = criteria_table(session, study.id)
     if "searches" in names:
-        tables["searches"] = searches.drop(columns="task")
+        tables["searches"] = searches_table(session, study.id)
     tables |= stored_features(session, study.id)
     tables |= {name: table(session, study.id) for name, table in _FROM_FOLLOWS.items() if name in names}
     moved = None if exact_times else moved_times(session, study.id)
@@ -448,8 +447,8 @@ def _write(  # noqa: PLR0913 - as `export_study`
         withdrawn=int(withdrawn.sum()),
         excluded=int((workers["excluded"] == True).sum()),  # noqa: E712 - empty for those who withdrew
         validations=len(repeated),
-        consistent=sum(repeat.consistent for repeat in repeated),
-        same_option=sum(repeat.same_option for repeat in repeated),
+        consistent=sum(consistent for consistent, _ in repeated),
+        same_option=sum(same_option for _, same_option in repeated),
         gaps=missing.total(),
         running=_goes_on(session, study.id, now=now),
     )

@@ -9,14 +9,13 @@ import os
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from metrics.errors import Fault, InputError, input_fault, pluralise
+from metrics.errors import FaultLog, InputError, input_fault, pluralise
 from metrics.file_limits import check_bytes
 from study_app.judges.requests import Request
 
@@ -76,7 +75,7 @@ def read_criterion(text: str, choices: Sequence[str], name: str) -> str | None:
 
 def _last_object(plain: str) -> list[Mapping[str, Any]]:
     """Return the last JSON object that has a choice, as a list of one or none."""
-    objects = [_object(each) for pattern in OBJECTS for each in pattern.findall(plain)]
+    objects = [json_object(each) for pattern in OBJECTS for each in pattern.findall(plain)]
     return [given for given in objects if "choice" in given][-1:]
 
 
@@ -87,10 +86,11 @@ def _known(said: Sequence[str], choices: Sequence[str]) -> str | None:
     return next((known[_bare(words)] for words in said if _bare(words) in known), None)
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def json_object(text: str | bytes) -> Mapping[str, Any]:
+    """Return the JSON object that a text is, an empty one where it is none."""
     try:
         given = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return given if isinstance(given, dict) else {}
 
@@ -169,36 +169,31 @@ def read_answers(path: str | Path, requests: Mapping[str, Request]) -> list[dict
         raise input_fault(
             f"cannot be read ({error.strerror})", path=path, cure="name a file of answers"
         ) from error
-    faults, answers, seen = _Faults(path), list[dict[str, Any]](), set[str]()
+    log, answers, seen = FaultLog(path), list[dict[str, Any]](), set[str]()
     for number, line in enumerate(content.splitlines(), start=1):
-        given = _line(line)
+        given = json_object(line)
         request = requests.get(str(given.get("id")))
         answer = None if request is None else answer_of(given, request)
+        problem = ""
         if "id" not in given:
-            faults.add("is no answer", number)
+            problem = "is no answer"
         elif request is None:
-            faults.add("answers a request that there is not", number)
+            problem = "answers a request that there is not"
         elif given.get("prompt_sha256", request.prompt_sha256) != request.prompt_sha256:
-            faults.add("answers another prompt", number)
+            problem = "answers another prompt"
         elif answer is None:
-            faults.add("has neither choice nor text", number)
+            problem = "has neither choice nor text"
         elif request.id in seen:
-            faults.add("answers a request that another line answers", number)
+            problem = "answers a request that another line answers"
         else:
             seen.add(request.id)
             answers.append(
                 {**{key: given[key] for key in ("decided_at", "reason") if key in given}, **answer}
             )
-    faults.raise_if_any()
+        if problem:
+            log.add(f"this line {problem}", line=number, cure=CURES[problem], kind=problem)
+    log.raise_if_any()
     return answers
-
-
-def _line(line: bytes) -> Mapping[str, Any]:
-    try:
-        given = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 CURES = {
@@ -209,33 +204,6 @@ CURES = {
     "answers a request that another line answers": "keep one answer to each request",
 }
 """What may be wrong with a line of answers, and how to mend it."""
-
-
-class _Faults:
-    """Counts what is wrong with lines of answers, with the first line of each kind."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.counts = Counter[str]()
-        self.first: dict[str, int] = {}
-
-    def add(self, problem: str, line: int) -> None:
-        self.counts[problem] += 1
-        self.first.setdefault(problem, line)
-
-    def raise_if_any(self) -> None:
-        """Raise `InputError` with a line a kind of fault."""
-        faults = [
-            Fault(
-                problem=f"this line{f' and {count - 1:,} more' if count > 1 else ''}: {problem}",
-                path=str(self.path),
-                line=self.first[problem],
-                cure=CURES[problem],
-            )
-            for problem, count in self.counts.items()
-        ]
-        if faults:
-            raise InputError(faults)
 
 
 class AnswerFile:
@@ -251,7 +219,7 @@ class AnswerFile:
         self._file = file
         self._synced = monotonic()
         self.path = path
-        self.dropped_line = _drop_half_line(file)
+        self.dropped_line = _drop_halfjson_object(file)
 
     def add(self, answer: Mapping[str, Any]) -> None:
         """Add an answer; it is on the disk `SYNC_SECONDS` later at the latest, as long as answers come.
@@ -277,7 +245,7 @@ def _encoded(answer: Mapping[str, Any]) -> bytes:
         return json.dumps(answer).encode() + b"\n"
 
 
-def _drop_half_line(file: BinaryIO) -> int | None:
+def _drop_halfjson_object(file: BinaryIO) -> int | None:
     """Cut off a last line that a killed run left unfinished; return its number.
 
     Nothing is cut off a file that no run wrote.
@@ -286,11 +254,11 @@ def _drop_half_line(file: BinaryIO) -> int | None:
     content = file.read()
     whole = content.rfind(b"\n") + 1
     half = content[whole:]
-    if "id" in _line(half):
+    if "id" in json_object(half):
         file.write(b"\n")
         return None
     first = content[: content.find(b"\n") + 1] or half
-    if not half or not (_line(first).get("id") or first.startswith(BEGIN) or BEGIN.startswith(first)):
+    if not half or not (json_object(first).get("id") or first.startswith(BEGIN) or BEGIN.startswith(first)):
         return None
     file.truncate(whole)
     return content.count(b"\n") + 1

@@ -9,19 +9,17 @@ process leaves unanswered are asked once more, so that none suffers from another
 """
 
 import asyncio
-import json
 import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from metrics.errors import input_fault
-from study_app.judges.answers import answer_of
+from study_app.judges.answers import answer_of, json_object
 from study_app.judges.requests import RequestFile
 from study_app.judges.run import JudgeReply, Patience
 
@@ -217,7 +215,7 @@ class _Session:
 
     def _take(self, text: bytes) -> None:
         """Hand on an answer to a request that waits for one; count every other line."""
-        line = _object(text)
+        line = json_object(text)
         request_id = str(line.get("id"))
         if request_id not in self.waiting or answer_of(line, self.requests.requests[request_id]) is None:
             if words := text.strip():
@@ -251,14 +249,6 @@ class _Session:
 def _hand_on_error(task: "asyncio.Task[None]", replies: "asyncio.Queue[JudgeReply | BaseException]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         replies.put_nowait(error)
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    try:
-        given = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 async def _kill(process: Process) -> None:

@@ -97,7 +97,7 @@ They are the largest share and dwell time, and the current share, weight and gro
 
 
 class ItemReadings(NamedTuple):
-    """Reading of the items that pages showed; see `study_app.logs.dwell.PageReading`.
+    """Reading of the items that pages showed, by the rules of `study_app.logs.loops`.
 
     Attributes
     ----------

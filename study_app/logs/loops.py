@@ -1,14 +1,30 @@
-"""Kernels over the events of many pages: times of events and items read; pure.
+"""Kernels over the events of many pages: times of events, dwell times and items seen; pure.
 
-`dwell` computes the same for one page, and a test holds both equal. The kernels are plain Python that numba can also compile: loading
-the compiled ones takes longer than running the plain ones over a small log.
+They are plain Python that numba can also compile: loading the compiled ones takes longer than running the plain ones over a small log.
+Items on the screen are kept with the sum of time per word up to which each has its time: to divide every moment among all of
+them would take time for each.
+
+The rules, where the log leaves a choice:
+
+- Time is counted while the page is visible and has the focus; from `open` on it is both until an event says
+  otherwise. After `close` nothing counts until the page is shown again (`open` of a restored page).
+- A moment is divided among the items on screen by what is visible of each: words (in a language without spaces
+  characters) x share shown. An item inside a second layer is on screen only while its layer is open. A moment
+  with nothing on screen belongs to none.
+- Only time between two events with neighbouring numbers counts. Across a gap in the numbers the screen is
+  unknown: counting stops at the last event before the gap and goes on, with what was last known, at the
+  first one after it. Time after the last event does not count either.
+- Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks drift apart by more
+  than `DRIFT_MS`, does not count. Where the monotonic clock goes on during sleep, only the heartbeat stops: a stretch
+  of more than `SILENT_MS` without any event does not count either, since a page that runs in sight of somebody beats
+  every five seconds.
+- An item is seen when it is on screen while the page is visible, whether or not it has the focus.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from study_app.logs.dwell import DRIFT_MS, FULL, SILENT_MS
 from study_app.logs.event_arrays import (
     BEAT,
     BEGIN,
@@ -51,6 +67,7 @@ from study_app.logs.event_arrays import (
     ItemReadings,
     SideContent,
 )
+from study_app.logs.logged_events import DRIFT_MS, FULL, SILENT_MS
 
 
 def place_in_time(events: EventArrays, served_ms: Int64s, at: Int64s) -> None:
@@ -105,7 +122,7 @@ class PageState(NamedTuple):
 def read_pages(
     events: EventArrays, shown: SideContent, passed: Flags, is_pause: Flags, read: ItemReadings
 ) -> None:
-    """Read pages as `read_page` of `dwell` does, without the events ``passed`` over."""
+    """Read pages, without the events ``passed`` over; ``is_pause`` marks those after which the reader went away."""
     items, log = len(read.notes), events.log
     page = PageState(
         np.zeros(TOP + 2, np.int64),

@@ -2,7 +2,7 @@
 
 The rules, where the log leaves a choice:
 
-- A moment is a time in milliseconds after the page was served, by the server's clock (`study_app.logs.dwell.server_times`).
+- A moment is a time in milliseconds after the page was served, by the server's clock (`study_app.logs.logged_events.server_times`).
 - An item is on the screen with the share that its last `see` said; one inside a second layer only while that is open.
 - Events at nearly the same time are one moment, and moments become longer where a page has more than
   `MAX_MOMENTS`: a moment shows the screen at its end.
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from study_app.logs.dwell import ItemKey, LoggedEvent, is_known, server_times
+from study_app.logs.logged_events import ItemKey, LoggedEvent, is_known, server_times
 
 MAX_MOMENTS = 400
 """Most moments that a page is shown in, so that a replay stays readable."""

@@ -145,7 +145,7 @@ def visits_of(
     events : EventArrays
         Logged events of the pages.
     at : array of int, shape (events,)
-        When each happened: `study_app.logs.dwell.server_times`.
+        When each happened: `study_app.logs.logged_events.server_times`.
 
     Returns
     -------

@@ -8,18 +8,21 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+import httpx
 from lxml.etree import ElementDefaultClassLookup, XPath
 from lxml.html import HtmlComment, HtmlElement, HTMLParser, HtmlProcessingInstruction, document_fromstring
 
-from study_app.simulate.connection import Fields, Http, HttpAnswer
 from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.tokens import Now, utc_now
+
+Fields: TypeAlias = Mapping[str, str | list[str]]
+"""Values of a form by field."""
 
 
 class CrowdClock(Protocol):
@@ -30,9 +33,6 @@ class CrowdClock(Protocol):
 
     def go_to(self, time: datetime, /) -> None:
         """Set the clock to ``time``, unless it is past."""
-
-    def after(self, seconds: float, /) -> datetime:
-        """Return the time ``seconds`` from now."""
 
 
 class VirtualClock:
@@ -57,10 +57,6 @@ class VirtualClock:
         """Set the clock to ``time``, unless it is past."""
         self._now = max(self._now, time)
 
-    def after(self, seconds: float) -> datetime:
-        """Return the time ``seconds`` from now."""
-        return self._now + timedelta(seconds=seconds)
-
 
 class WallClock:
     """Clock of the machine; going to a time waits for it.
@@ -81,10 +77,6 @@ class WallClock:
     def go_to(self, time: datetime) -> None:
         """Wait until ``time``."""
         self._sleep(max(0.0, (time - self._now()).total_seconds()))
-
-    def after(self, seconds: float) -> datetime:
-        """Return the time ``seconds`` from now."""
-        return self._now() + timedelta(seconds=seconds)
 
 
 BEAT_MS = 5_000
@@ -328,7 +320,7 @@ class Browser:
 
     Parameters
     ----------
-    http : Http
+    http : httpx.Client
         Shared by all workers of a crowd; its base address is the server's.
     agent : str
         The User-Agent header.
@@ -341,7 +333,7 @@ class Browser:
         How many events were posted, repeated ones too.
     """
 
-    def __init__(self, http: Http, agent: str, media: set[str] | None = None) -> None:
+    def __init__(self, http: httpx.Client, agent: str, media: set[str] | None = None) -> None:
         self.events_sent = 0
         self._http, self._media = http, media
         self._headers = {"User-Agent": agent}
@@ -364,7 +356,7 @@ class Browser:
             raise PageError(f"{url}: events were refused with {answer.status_code}: {answer.text[:200]}")
         return int(answer.json()["upto"])
 
-    def _page(self, answer: HttpAnswer) -> Page:
+    def _page(self, answer: httpx.Response) -> Page:
         if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise PageError(f"{answer.url}: the server failed with {answer.status_code}")
         page = Page(str(answer.url), document_fromstring(answer.text, parser=_PARSER))

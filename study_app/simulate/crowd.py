@@ -1,4 +1,4 @@
-"""Run of a simulated crowd over HTTP, and the effects of its disturbances."""
+"""Run of a simulated crowd through a study, and the effects of its disturbances."""
 
 import heapq
 from collections import Counter
@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
+import httpx
 import numpy as np
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from study_app.simulate.browser import Browser, CrowdClock
-from study_app.simulate.connection import Http
 from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.person import DESKTOP, PHONE, Person
 from study_app.simulate.task_truth import KnownTask
@@ -39,7 +39,7 @@ class CrowdReport:
 
 
 def run_crowd(
-    http: Http,
+    http: httpx.Client,
     entrance: Callable[[int], str],
     *,
     people: Sequence[np.random.Generator],
@@ -53,7 +53,7 @@ def run_crowd(
 
     Parameters
     ----------
-    http : Http
+    http : httpx.Client
         Whose base address is the server's.
     entrance : callable
         Worker's number (from 1) -> address that the platform would send them to.
@@ -78,7 +78,7 @@ def run_crowd(
             Browser(http, agent, media), size=size, clock=clock, tasks=tasks, truth=truth, rng=own
         )
         lives.append(person)
-        arrival = clock.after(float(own.uniform(0, arrival_seconds)))
+        arrival = clock() + timedelta(seconds=float(own.uniform(0, arrival_seconds)))
         queue.append((arrival, number, person.live(entrance(number))))
     heapq.heapify(queue)
     while queue:

@@ -16,8 +16,7 @@ import numpy as np
 from metrics.summaries.trailtext import counted_chars
 from study_app.protocol.sides import LOOK_SECONDS
 from study_app.services.worker.answers import HIGHEST
-from study_app.simulate.browser import Element, Page, PageError, PageLog, SideOnPage, text_of
-from study_app.simulate.connection import Fields
+from study_app.simulate.browser import Element, Fields, Page, PageError, PageLog, SideOnPage, text_of
 from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.task_truth import TaskTruth
 from study_app.study.entries import Question, QuestionTask, TaskEntry

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from study_app.simulate.browser import Browser, CrowdClock, Page, PageError, PageLog, text_of
-from study_app.simulate.connection import Fields
+from study_app.simulate.browser import Browser, CrowdClock, Fields, Page, PageError, PageLog, text_of
 from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.follower import Follower, Pace
 from study_app.simulate.mind import Judge, check_fields, question_fields, rating_fields, tick_chances

@@ -1,20 +1,15 @@
 """Simulated studies: on a virtual clock in this process, or on a running server."""
 
 import gc
-import logging
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import numpy as np
-from flask import Flask
 from sqlalchemy import exists, select
-from waitress import create_server
 
 from metrics.errors import input_fault
 from study_app.config import Config
@@ -22,7 +17,6 @@ from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import create_keys
 from study_app.simulate.browser import CrowdClock, PageError, VirtualClock
-from study_app.simulate.connection import TIMEOUT_SECONDS, Connection
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.task_truth import build_worlds
@@ -36,42 +30,10 @@ from study_app.study.shared_pseudonyms import with_pseudonym_key
 from study_app.web.app import create_app
 from study_app.web.serving import NAME
 
-
-@contextmanager
-def serving(app: Flask, *, threads: int = 4, port: int = 0) -> Iterator[str]:
-    """Serve ``app`` while the block runs; yield the base address.
-
-    An address is ``http://127.0.0.1:43121``; port 0 is any free one.
-    """
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
-    server = create_server(app, host="127.0.0.1", port=port, threads=threads)
-    thread = threading.Thread(target=server.run, name="study-server", daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.effective_port}"
-    finally:
-        server.task_dispatcher.shutdown(timeout=5)
-        stopped = threading.Event()
-        server.trigger.pull_trigger(lambda: _close(server, stopped))
-        stopped.set()
-        thread.join(timeout=10)
-
-
-def _close(server: Any, stopped: threading.Event) -> None:
-    """Close every connection in the server's own thread.
-
-    Its loop ends with the last one.
-
-    A browser keeps its connections open, so that waiting for the other side would take long. Who told the loop to end
-    writes to a pipe that is closed here, and is to be through with that, since the loop may have woken by itself.
-    """
-    stopped.wait(timeout=5)
-    for channel in list(server.active_channels.values()):
-        channel.handle_close()
-    server.close()
-
-
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+TIMEOUT_SECONDS = 60
+ADDRESS = "http://127.0.0.1"
+"""Base address of the server on a virtual clock, which is called in this process."""
 
 
 def run_trial(
@@ -118,7 +80,10 @@ def run_trial(
     app = create_app(Config(database=database), now=clock, new_token=names)
     without_waiting(app.extensions[NAME].database)
     entry = content.file.entry
-    with serving(app) as address, Connection(address) as http, _sparing_collections():
+    with (
+        httpx.Client(transport=httpx.WSGITransport(app=app), base_url=ADDRESS) as http,
+        _sparing_collections(),
+    ):
         report = run_crowd(
             http,
             lambda number: entrance(entry, number),

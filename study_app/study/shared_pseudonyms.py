@@ -101,7 +101,7 @@ def with_pseudonym_key(file: StudyFile) -> StudyFile:
     with suppress(OSError, ValueError):
         check_bytes(path, path.stat().st_size, most=SMALL_BYTES)
         key = path.read_text(encoding="utf-8-sig").strip()
-        problem = _problem(key)
+        problem = _problem(key) or ""
         cure = (
             f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else, into the key file;"
             " prefcal study shared-key makes such a file"

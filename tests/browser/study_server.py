@@ -18,11 +18,11 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
-from study_app.simulate.trial import serving
 from study_app.store.database import Database, transaction
 from study_app.store.models import Judgment, LoadedStudy, PageLoad, Showing
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
+from tests.served_app import serving
 from tests.study_app.made_once import ready_app, ready_database
 
 ROOT = Path(__file__).resolve().parents[2]

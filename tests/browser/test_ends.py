@@ -8,10 +8,10 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import BrowserContext, Route
 
-from study_app.simulate.trial import serving
 from study_app.web.serving import NAME
 from tests.browser.study_server import with_axe
 from tests.browser.test_accessibility import Findings
+from tests.served_app import serving
 from tests.study_app.conftest import Campaign
 from tests.study_app.made_once import ready_app
 from tests.study_app.small_study import votes_task

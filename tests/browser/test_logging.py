@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route
 
-from study_app.logs.dwell import LoggedEvent, PageReading, read_page
+from study_app.logs.logged_events import LoggedEvent
 from study_app.protocol.items import Item
 from tests.browser.log_server import ITEM_PIXELS, SET_VISIBILITY, LogServer, iunit, link
+from tests.study_app.logged_page import PageReading, read_page
 
 SCROLL = """async (stops) => {
   const times = [];
@@ -68,7 +69,7 @@ def reading_of(log: Iterable[dict[str, Any]]) -> PageReading:
     known = {(event["side"], event["item"]): event["item"] for event in kind(log, "see")}
     items = [
         (side, Item(key=key, id=key, kind="iunit", words=10, chars=50, weight=10, layer=_layer(key)))
-        for side, key in known
+        for side, key in sorted(known, key=lambda place: (_layer(place[1]) or place[1], place[1]))
     ]
     texts = {side: [item for on, item in items if on == side] for side in ("left", "right")}
     return read_page([LoggedEvent(e["n"], e["kind"], e["ms"], e["wall"], e) for e in log], texts)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import (
-    ParameterOrigin,
     ScoredMeasure,
     VariantRole,
     scores_by_metric,
@@ -80,9 +79,7 @@ def _scored(
                 places = join_names(f"{system} on {topic}" for topic, system in undefined)
                 notes.append(f"{task.task}: {name} is left out: undefined for {places}")
                 continue
-            yield ScoredMeasure(
-                measure=name, family="answers", role=role, fit=ParameterOrigin.NONE, scores=values
-            )
+            yield ScoredMeasure(measure=name, family="answers", role=role, scores=values)
 
 
 def texts(_task: JudgedTask, sources: TaskSources) -> ShownTexts:

@@ -1,6 +1,5 @@
 """Variants of M-measure whose agreement is reported."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,11 +13,12 @@ from calibration.agree.measures.variants import (
     ScoredMeasure,
     VariantRole,
     side_by_side,
+    with_cross_fitted,
 )
 from metrics.arrays import Floats
 from metrics.registry import Measure, short_number
 from metrics.summaries.score import MMeasure, m_from_positions
-from metrics.summaries.trailtext import Layers, Probabilities
+from metrics.summaries.trailtext import Intents, Layers, Probabilities
 
 SWEEP_OCTAVES = 4
 """Octaves of patience on either side of the default in a sweep.
@@ -31,38 +31,38 @@ Positions: TypeAlias = Mapping[Layers, pd.DataFrame]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FittedShares:
-    """P(i|q) from votes, by topic and intent, as estimated and in each draw."""
-
-    estimate: Probabilities
-    drawn: Sequence[Probabilities] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FittedPatience:
-    """Fitted patience with its draws and its cross-fitted values.
+class IntentShares:
+    """P(i|q) by topic and intent.
 
     Attributes
     ----------
-    source : str
-        What it was fitted to, for the name: ``preferences``, ``stops``, ``grid``.
-    estimate : float
-        L in counted characters, perhaps infinite.
-    drawn : (n,) ndarray of float, or None
-        Draws of it; None where nothing is drawn.
+    collection : mapping of topic to mapping of intent to float
+        The collection's.
+    fitted : sequence of such mappings
+        The estimate from votes, and draws of it; empty where none was fitted.
     """
 
-    source: str
-    estimate: float
-    drawn: Floats | None = None
+    collection: Probabilities
+    fitted: Sequence[Probabilities] = ()
+
+    def of(self, intents: Intents) -> list[Probabilities]:
+        """Return the shares of a kind, with draws where they are fitted; none where the kind adds nothing."""
+        if intents == "fitted":
+            return [{**self.collection, **shares} for shares in self.fitted]
+        return [self.collection if intents == "given" else uniform(self.collection)]
 
 
-_WITHOUT: dict[Layers, str] = {"first": "first layer only", "second": "second layers only"}
+VARIANTS: tuple[tuple[str, VariantRole, Layers, Intents], ...] = (
+    ("", VariantRole.DEFAULT, "both", "given"),
+    (" first layer only", VariantRole.ABLATION, "first", "given"),
+    (" second layers only", VariantRole.ABLATION, "second", "given"),
+    (" uniform P", VariantRole.ABLATION, "both", "uniform"),
+    (" fitted P", VariantRole.FITTED, "both", "fitted"),
+)
+"""Variants at the paper's default patience: ending of the name, role, layers, intents."""
 
 
-def default_variants(
-    positions: Positions, patience: float, *, collection_shares: Probabilities, fitted: FittedShares
-) -> Iterator[ScoredMeasure]:
+def default_variants(positions: Positions, patience: float, shares: IntentShares) -> Iterator[ScoredMeasure]:
     """Yield M at the paper's default patience, and its ablations (its Fig. 4).
 
     Uniform P is left out where the given P is uniform.
@@ -73,72 +73,58 @@ def default_variants(
         With ``both``; ablations without positions are left out.
     patience : float
         L in counted characters.
-    collection_shares : mapping of topic to mapping of intent to float
-        The collection's P(i|q).
-    fitted : FittedShares
-        P(i|q) from votes; empty where none was fitted.
+    shares : IntentShares
+        P(i|q).
     """
-    name, both = f"M@{short_number(patience)}", positions["both"]
-    yield _variant(name, VariantRole.DEFAULT, m_scores(both, collection_shares, patience), patience)
-    for layers, words in _WITHOUT.items():
-        if layers in positions:
-            scores = m_scores(positions[layers], collection_shares, patience)
-            yield _variant(f"{name} {words}", VariantRole.ABLATION, scores, patience)
-    if uniform(collection_shares) != collection_shares:
-        scores = m_scores(both, uniform(collection_shares), patience)
-        yield _variant(f"{name} uniform P", VariantRole.ABLATION, scores, patience)
-    if fitted.estimate:
-        scores = m_scores(both, {**collection_shares, **fitted.estimate}, patience)
-        drawn = [m_scores(both, {**collection_shares, **shares}, patience) for shares in fitted.drawn]
-        yield _variant(
-            f"{name} fitted P",
-            VariantRole.FITTED,
-            scores,
-            patience,
-            ParameterOrigin.OTHER_DATA,
-            side_by_side(drawn),
-        )
+    is_uniform = uniform(shares.collection) == shares.collection
+    for ending, role, layers, intents in VARIANTS:
+        if intents != "uniform" or not is_uniform:
+            measure = MMeasure(patience=patience, layers=layers, intents=intents)
+            named = {f"M@{short_number(patience)}{ending}": measure}
+            yield from named_variants(positions, named, shares, role)
 
 
 def named_variants(
     positions: Positions,
     named: Mapping[str, Measure],
-    *,
-    collection_shares: Probabilities,
-    fitted: FittedShares,
+    shares: IntentShares,
+    role: VariantRole = VariantRole.NAMED,
 ) -> Iterator[ScoredMeasure]:
-    """Yield the M-measures that a study names, if they can be computed.
+    """Yield the M-measures that can be computed.
 
     A measure needs positions, and probabilities of its kind.
 
     Parameters
     ----------
-    positions, given, fitted
+    positions, shares
         As in `default_variants`.
     named : mapping of str to Measure
         Name -> measure.
+    role : VariantRole
+        Why they are there.
     """
-    shares = {"given": collection_shares, "uniform": uniform(collection_shares)}
     for name, measure in named.items():
         if not isinstance(measure, MMeasure) or measure.layers not in positions:
             continue
-        rows, patience = positions[measure.layers], measure.patience
-        if measure.intents != "fitted":
-            yield _variant(
-                name, VariantRole.NAMED, m_scores(rows, shares[measure.intents], patience), patience
-            )
-        elif fitted.estimate:
-            scores = m_scores(rows, {**collection_shares, **fitted.estimate}, patience)
-            drawn = [m_scores(rows, {**collection_shares, **each}, patience) for each in fitted.drawn]
-            yield _variant(
-                name, VariantRole.NAMED, scores, patience, ParameterOrigin.OTHER_DATA, side_by_side(drawn)
+        rows, patience = positions[measure.layers], np.array([measure.patience])
+        scores = [m_scores(rows, each, patience).iloc[:, 0] for each in shares.of(measure.intents)]
+        if scores:
+            yield ScoredMeasure(
+                measure=name,
+                family="summaries",
+                role=role,
+                fit=ParameterOrigin.OTHER_DATA if measure.intents == "fitted" else ParameterOrigin.NONE,
+                patience_chars=measure.patience,
+                scores=scores[0],
+                drawn=side_by_side(scores[1:]),
             )
 
 
 def fitted_variants(
     positions: pd.DataFrame,
     collection_shares: Probabilities,
-    patience: FittedPatience,
+    source: str,
+    patience: Floats,
     *,
     without: Mapping[str, float] | None,
     fit: ParameterOrigin,
@@ -153,51 +139,50 @@ def fitted_variants(
         Rows of the table positions of one task.
     collection_shares : mapping of topic to mapping of intent to float
         P(i|q).
-    patience : FittedPatience
-        The estimate from all queries.
+    source : str
+        What the patience was fitted to, for the name: ``preferences``, ``stops``, ``grid``.
+    patience : (1 + n,) ndarray of float
+        The estimate from all queries, in counted characters and perhaps infinite, and n draws of it.
     without : mapping of str to float, or None
         Topic -> the estimate from all other queries; None where nothing was fitted to these preferences. In each draw
         it is moved as far as the estimate from all queries.
-    fit : Fit
+    fit : ParameterOrigin
         What ``patience`` was fitted to.
     """
-    value, name = np.array([patience.estimate]), f"M@{patience.source}"
-    if without is not None:
-        scores = _m_scores_by_topic(positions, collection_shares, without, patience.estimate, value).iloc[
-            :, 0
-        ]
-        drawn = None
-        if patience.drawn is not None:
-            drawn = _m_scores_by_topic(
-                positions, collection_shares, without, patience.estimate, patience.drawn
-            )
-        yield _variant(
-            name, VariantRole.FITTED, scores, patience.estimate, ParameterOrigin.CROSS_FITTED, drawn
+    estimate = float(patience[0])
+
+    def variant(measure: str, scores: pd.DataFrame, fit: ParameterOrigin) -> ScoredMeasure:
+        return ScoredMeasure(
+            measure=measure,
+            family="summaries",
+            role=VariantRole.FITTED,
+            fit=fit,
+            patience_chars=estimate,
+            scores=scores.iloc[:, 0],
+            drawn=scores.iloc[:, 1:] if len(patience) > 1 else None,
         )
-    yield _variant(
-        name + (" in sample" if fit is ParameterOrigin.IN_SAMPLE else ""),
-        VariantRole.FITTED,
-        m_from_given(positions, collection_shares, value).iloc[:, 0],
-        patience.estimate,
-        fit,
-        None if patience.drawn is None else m_from_given(positions, collection_shares, patience.drawn),
-    )
+
+    by_topic = None
+    if without is not None:
+        by_topic = pd.concat(
+            m_scores(rows, collection_shares, _moved(without.get(str(topic), estimate), patience)).set_axis(
+                range(patience.size), axis="columns"
+            )
+            for topic, rows in positions.groupby("topic")
+        )
+    scores = m_scores(positions, collection_shares, patience)
+    yield from with_cross_fitted(f"M@{source}", variant, by_topic, scores, fit)
 
 
 def m_sweep(positions: pd.DataFrame, collection_shares: Probabilities, default: float) -> ParameterSweep:
-    """Return M at every patience of the sweep."""
-    patience = sweep(default)
-    scores = m_from_given(positions, collection_shares, patience).set_axis(pd.Index(patience), axis="columns")
+    """Return M at patiences from 1/16 to 16 times the default, even on the log scale."""
+    steps = SWEEP_OCTAVES * SWEEP_STEPS_PER_OCTAVE
+    patience = default * 2.0 ** (np.arange(-steps, steps + 1) / SWEEP_STEPS_PER_OCTAVE)
+    scores = m_scores(positions, collection_shares, patience).set_axis(pd.Index(patience), axis="columns")
     return ParameterSweep(measure="M", over="patience_chars", scores=scores)
 
 
-def sweep(default: float) -> Floats:
-    """Return patiences from 1/16 to 16 times the default, even on the log scale."""
-    steps = SWEEP_OCTAVES * SWEEP_STEPS_PER_OCTAVE
-    return default * 2.0 ** (np.arange(-steps, steps + 1) / SWEEP_STEPS_PER_OCTAVE)
-
-
-def m_from_given(positions: pd.DataFrame, probability: Probabilities, patience: Floats) -> pd.DataFrame:
+def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: Floats) -> pd.DataFrame:
     """Return M of every summary with an iUnit, one column a patience.
 
     Rows are (topic, system).
@@ -205,59 +190,18 @@ def m_from_given(positions: pd.DataFrame, probability: Probabilities, patience: 
     return m_from_positions(positions.drop(columns="task", errors="ignore"), probability, patience)
 
 
-def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: float) -> "pd.Series[float]":
-    """Return M of every summary with an iUnit, indexed by topic, system."""
-    return m_from_given(positions, probability, np.array([patience])).iloc[:, 0]
-
-
 def uniform(collection_shares: Probabilities) -> Probabilities:
     """Return equal probabilities for the same intents."""
     return {topic: dict.fromkeys(intents, 1 / len(intents)) for topic, intents in collection_shares.items()}
 
 
-def _variant(
-    measure: str,
-    role: VariantRole,
-    scores: "pd.Series[float]",
-    patience: float,
-    fit: ParameterOrigin = ParameterOrigin.NONE,
-    drawn: pd.DataFrame | None = None,
-) -> ScoredMeasure:
-    return ScoredMeasure(
-        measure=measure,
-        family="summaries",
-        role=role,
-        fit=fit,
-        patience_chars=patience,
-        scores=scores,
-        drawn=drawn,
-    )
-
-
-def _m_scores_by_topic(
-    positions: pd.DataFrame,
-    collection_shares: Probabilities,
-    without: Mapping[str, float],
-    estimate: float,
-    patience: Floats,
-) -> pd.DataFrame:
-    """Return M with a patience per topic, one column per moved estimate."""
-    return pd.concat(
-        [
-            m_from_given(
-                rows, collection_shares, _moved(without.get(str(topic), estimate), estimate, patience)
-            ).set_axis(range(patience.size), axis="columns")
-            for topic, rows in positions.groupby("topic")
-        ]
-    )
-
-
-def _moved(own: float, estimate: float, patience: Floats) -> Floats:
-    """Move a topic's patience by the shift of the common one.
+def _moved(own: float, patience: Floats) -> Floats:
+    """Move a topic's patience by the shift of the common one, (1 + n,) with the estimate first.
 
     It moves by the same factor or, without decay, by the same step in 1/L.
     """
-    if math.isfinite(estimate) and np.isfinite(patience).all():
+    estimate = patience[0]
+    if np.isfinite(patience).all():
         return np.asarray(own * (patience / estimate))
     decay = np.maximum(0.0, 1 / own + (1 / patience - 1 / estimate))
     return np.asarray(np.divide(1.0, decay, out=np.full(patience.shape, np.inf), where=decay > 0))

@@ -4,7 +4,9 @@ MSU is scored for two populations; the track defines the other measures.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from calibration.agree.measures.variants import (
     ScoredMeasure,
     VariantRole,
     name_of,
+    scored_columns,
     scores_by_metric,
     side_by_side,
 )
@@ -50,6 +53,11 @@ REASONABLE = Population(
 Baruah et al. (SIGIR 2015, section 4) call it reasonable.
 """
 REASONABLE_LATENESS = 0.5
+DEFAULTS: Mapping[str, Measure] = MappingProxyType(
+    {f"MSU@{short_number(REASONABLE_LATENESS)}": MSU(lateness=REASONABLE_LATENESS)}
+    | {track.column: track for track in (ExpectedLatencyGain(), LatencyComprehensiveness(), HarmonicMean())}
+)
+"""Measures of every task: MSU of the paper's people, and those of the Temporal Summarization track."""
 TAKEN = (*RANGES, LATENESS)
 """Parameters that MSU takes from a user model."""
 LATENESSES = np.linspace(0.0, 1.0, 21)
@@ -85,34 +93,21 @@ class UpdateStreams:
         """True if the judgments were made for push notifications."""
         return self.events.converted_from is not None
 
-    def default(self) -> ScoredMeasure:
-        """Return MSU of the paper's reasonable population."""
-        name = f"MSU@{short_number(REASONABLE_LATENESS)}"
-        scores = self._msu(REASONABLE, [REASONABLE_LATENESS]).iloc[:, 0]
-        return self._variant(name, scores, VariantRole.DEFAULT, ParameterOrigin.NONE, REASONABLE_LATENESS)
+    def named(
+        self, named: Mapping[str, Measure], role: VariantRole = VariantRole.NAMED
+    ) -> Iterator[ScoredMeasure]:
+        """Yield measures of the readers of updates, of reasonable people, and of updates.
 
-    def track(self) -> Iterator[ScoredMeasure]:
-        """Yield the measures of the Temporal Summarization track."""
-        measures = [ExpectedLatencyGain(), LatencyComprehensiveness(), HarmonicMean()]
-        scores = scores_by_metric(update_scores(self.events, self.runs, measures), self.judged)
-        for name in scores.columns:
-            variant = self._variant(name, scores[name], VariantRole.DEFAULT, ParameterOrigin.NONE)
-            yield replace(variant, family="updates")
-
-    def named(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
-        """Yield the measures of updates, or of their readers, that a study names."""
+        Measures of updates need judgments that were made for events.
+        """
         people = {name: measure for name, measure in named.items() if isinstance(measure, StreamMeasure)}
         scores = self._of_people(REASONABLE, people)
         for name, measure in people.items():
-            yield self._variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE, measure.lateness)
+            yield self._variant(name, scores[name], role, lateness=measure.lateness)
         track = {name: measure for name, measure in named.items() if isinstance(measure, UpdateMeasure)}
         if track and not self.converted:
-            scores = scores_by_metric(update_scores(self.events, self.runs, track), self.judged)
-            for name in track:
-                yield replace(
-                    self._variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE),
-                    family="updates",
-                )
+            values = scores_by_metric(update_scores(self.events, self.runs, track), self.judged)
+            yield from scored_columns(values, "updates", role)
 
     def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> ScoredMeasure | None:
         """Return MSU of the fitted population, or None without one.
@@ -128,9 +123,9 @@ class UpdateStreams:
             "MSU@fitted",
             scores,
             VariantRole.FITTED,
-            ParameterOrigin.OTHER_DATA,
-            lateness,
-            side_by_side(draws),
+            fit=ParameterOrigin.OTHER_DATA,
+            lateness=lateness,
+            drawn=side_by_side(draws),
         )
 
     def missing(self, model: UserModel) -> list[str]:
@@ -166,21 +161,13 @@ class UpdateStreams:
         return REASONABLE_LATENESS if decay is None else decay
 
     def _variant(
-        self,
-        measure: str,
-        scores: "pd.Series[float]",
-        role: VariantRole,
-        fit: ParameterOrigin,
-        lateness: float | None = None,
-        drawn: pd.DataFrame | None = None,
+        self, measure: str, scores: "pd.Series[float]", role: VariantRole, **more: Any
     ) -> ScoredMeasure:
         return ScoredMeasure(
             measure=name_of(measure, converted=self.converted),
             family="msu",
             role=role,
-            fit=fit,
-            lateness=lateness,
             scores=scores,
             converted=self.converted,
-            drawn=drawn,
+            **more,
         )

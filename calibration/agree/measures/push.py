@@ -16,7 +16,9 @@ from calibration.agree.measures.variants import (
     ScoredMeasure,
     VariantRole,
     name_of,
+    scored_columns,
     scores_by_metric,
+    with_cross_fitted,
 )
 from calibration.models.push.judgments import CELL_SIGNS
 from calibration.user_model.model import UserModel
@@ -56,41 +58,37 @@ class PushScores:
 
     def fixed(self) -> Iterator[ScoredMeasure]:
         """Yield the measures without fitted parameters."""
-        for measure in self.daily.columns:
-            yield self.variant(measure, self.daily[measure], VariantRole.DEFAULT, ParameterOrigin.NONE)
-        scores = self.series(self.t11u(np.full(len(self.cells), DEFAULT_ALPHA)))
-        yield self.variant("T11U", scores, VariantRole.DEFAULT, ParameterOrigin.NONE, alpha=DEFAULT_ALPHA)
+        yield from scored_columns(self.daily, "push", VariantRole.DEFAULT, converted=self.converted)
+        yield from self.of_cells({"T11U": T11U(alpha=DEFAULT_ALPHA)}, VariantRole.DEFAULT)
 
-    def of_cells(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
+    def of_cells(
+        self, named: Mapping[str, Measure], role: VariantRole = VariantRole.NAMED
+    ) -> Iterator[ScoredMeasure]:
         """Yield the named measures that are sums over the cells as counted."""
         for name, sample in named.items():
             if isinstance(sample, T11U) and _is_plain(sample, {"alpha"}):
-                scores = self.series(self.t11u(np.full(len(self.cells), sample.alpha)))
-                yield self.variant(name, scores, VariantRole.NAMED, ParameterOrigin.NONE, alpha=sample.alpha)
+                yield self.variant(name, self.t11u(sample.alpha), role, alpha=sample.alpha)
             elif isinstance(sample, Contingency) and _is_plain(sample, sample.weights):
                 weights = np.array(list(sample.weights.values()), dtype=np.float64)
-                yield self.variant(
-                    name, self.series(self.signed @ weights), VariantRole.NAMED, ParameterOrigin.NONE
-                )
+                yield self.variant(name, self.signed @ weights, role)
 
     def sweep(self) -> ParameterSweep:
         """Return T11U over alpha."""
-        scores = self.frame(self.t11u(ALPHAS[None, :])).set_axis(pd.Index(ALPHAS), axis="columns")
         return ParameterSweep(
             measure=name_of("T11U", converted=self.converted),
             over="alpha",
-            scores=scores,
+            scores=pd.DataFrame(self.t11u(ALPHAS[None, :]), index=self.cells.index, columns=ALPHAS),
             converted=self.converted,
         )
 
-    def t11u(self, alpha: Floats) -> Floats:
+    def t11u(self, alpha: float | Floats) -> Floats:
         """Return alpha G - (1 - alpha) N of every stream.
 
-        The shape is (streams,) for one alpha each, and (streams, n) for (., n) alphas.
+        The shape is (streams,) for one alpha, or one each, and (streams, n) for (., n) alphas.
         """
         gain, eventful, _, silent, _ = self.signed.T
         pain = eventful + silent
-        if alpha.ndim == 2:
+        if np.ndim(alpha) == 2:
             gain, pain = gain[:, None], pain[:, None]
         return np.asarray(alpha * gain + (1 - alpha) * pain)
 
@@ -104,34 +102,26 @@ class PushScores:
         topics = self.cells.index.get_level_values("topic")
         return np.array([values.get(topic, otherwise) for topic in topics])
 
-    def series(self, values: Floats) -> "pd.Series[float]":
-        """Index the scores of the streams."""
-        return pd.Series(values, index=self.cells.index, dtype="float64")
-
-    def frame(self, values: Floats) -> pd.DataFrame:
-        """Index (streams, n) scores."""
-        return pd.DataFrame(values, index=self.cells.index, dtype="float64")
-
     def variant(
         self,
         measure: str,
-        scores: "pd.Series[float]",
+        values: Floats,
         role: VariantRole,
-        fit: ParameterOrigin,
+        fit: ParameterOrigin = ParameterOrigin.NONE,
         *,
         alpha: float | None = None,
-        model_draws: pd.DataFrame | None = None,
+        drawn: Floats | None = None,
     ) -> ScoredMeasure:
-        """Return a scored measure, marked as converted where it is."""
+        """Return a measure of (streams,) scores, with (streams, n) draws, marked as converted where it is."""
         return ScoredMeasure(
             measure=name_of(measure, converted=self.converted),
             family="push",
             role=role,
             fit=fit,
             alpha=alpha,
-            scores=scores,
+            scores=pd.Series(values, index=self.cells.index, dtype="float64"),
             converted=self.converted,
-            drawn=model_draws,
+            drawn=None if drawn is None else pd.DataFrame(drawn, index=self.cells.index),
         )
 
 
@@ -187,16 +177,18 @@ def fitted_utility(
     without : mapping of str to (5,) ndarray of float, or None
         Topic -> the weights from all other topics; None where nothing was fitted to these preferences. In each draw they
         are moved as far as the model's.
-    fit : Fit
+    fit : ParameterOrigin
         What the model's weights were fitted to.
     """
     weights = _weights(model)
-    moved = np.array([_weights(sample) - weights for sample in model_draws]) if model_draws else None
-    if without is not None:
-        own = (scores.signed * scores.by_topic(without, weights)).sum(axis=1)
-        yield _utility(scores, own, moved, "Contingency@preferences", ParameterOrigin.CROSS_FITTED)
-    name = "Contingency@preferences" + (" in sample" if fit is ParameterOrigin.IN_SAMPLE else "")
-    yield _utility(scores, scores.signed @ weights, moved, name, fit)
+    moved = np.array([_weights(sample) - weights for sample in model_draws])
+
+    def variant(name: str, values: Floats, fit: ParameterOrigin) -> ScoredMeasure:
+        drawn = values[:, None] + scores.signed @ moved.T if len(moved) else None
+        return scores.variant(name, values, VariantRole.FITTED, fit, drawn=drawn)
+
+    own = None if without is None else (scores.signed * scores.by_topic(without, weights)).sum(axis=1)
+    yield from with_cross_fitted("Contingency@preferences", variant, own, scores.signed @ weights, fit)
 
 
 def fitted_t11u(
@@ -207,20 +199,15 @@ def fitted_t11u(
     fit: ParameterOrigin,
 ) -> Iterator[ScoredMeasure]:
     """Yield T11U at the fitted alpha; other parameters as in `fitted_utility`."""
-    moved = (
-        np.array([push_alpha(sample) for sample in model_draws], dtype=np.float64) if model_draws else None
-    )
+    moved = np.array([push_alpha(sample) for sample in model_draws], dtype=np.float64)
 
     def variant(name: str, own: Floats, fit: ParameterOrigin) -> ScoredMeasure:
-        draws = None if moved is None else scores.frame(scores.t11u(_moved(own[:, None], alpha, moved)))
-        return scores.variant(
-            name, scores.series(scores.t11u(own)), VariantRole.FITTED, fit, alpha=alpha, model_draws=draws
-        )
+        drawn = scores.t11u(_moved(own[:, None], alpha, moved)) if len(moved) else None
+        return scores.variant(name, scores.t11u(own), VariantRole.FITTED, fit, alpha=alpha, drawn=drawn)
 
-    if without is not None:
-        yield variant("T11U@preferences", scores.by_topic(without, alpha), ParameterOrigin.CROSS_FITTED)
-    name = "T11U@preferences" + (" in sample" if fit is ParameterOrigin.IN_SAMPLE else "")
-    yield variant(name, np.full(len(scores.cells), alpha), fit)
+    own = None if without is None else scores.by_topic(without, alpha)
+    every = np.full(len(scores.cells), alpha)
+    yield from with_cross_fitted("T11U@preferences", variant, own, every, fit)
 
 
 def _is_plain(measure: Measure, free: Collection[str]) -> bool:
@@ -230,13 +217,6 @@ def _is_plain(measure: Measure, free: Collection[str]) -> bool:
     """
     defaults = measure.defaults()
     return all(value == defaults[name] for name, value in measure.parameters().items() if name not in free)
-
-
-def _utility(
-    scores: PushScores, values: Floats, moved: Floats | None, name: str, fit: ParameterOrigin
-) -> ScoredMeasure:
-    model_draws = None if moved is None else scores.frame(values[:, None] + scores.signed @ moved.T)
-    return scores.variant(name, scores.series(values), VariantRole.FITTED, fit, model_draws=model_draws)
 
 
 def _weights(model: UserModel) -> Floats:

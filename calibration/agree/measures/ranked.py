@@ -13,6 +13,7 @@ from calibration.agree.measures.variants import (
     ParameterOrigin,
     ScoredMeasure,
     VariantRole,
+    scored_columns,
     scores_by_metric,
     side_by_side,
     without_known,
@@ -161,9 +162,7 @@ class _Lists:
         untimed = [*known, *(plain if with_subtopics or not known else ())]
         timed = ((time_aware, VariantRole.DEFAULT), (plain, VariantRole.ABLATION))
         for measures, role in timed if self.collection.is_timed else ((untimed, VariantRole.DEFAULT),):
-            scores = self._scores(self.collection, measures)
-            for variant in measures:
-                yield _variant(variant.column, scores[variant.column], role, ParameterOrigin.NONE)
+            yield from scored_columns(self._scores(self.collection, measures), "ranked", role)
 
     def missing(self) -> Iterator[str]:
         """Return why defaults are missing, or an empty text."""
@@ -189,9 +188,7 @@ class _Lists:
             for name, variant in named.items()
             if isinstance(variant, RankedMeasure | IrMeasuresMeasure)
         }
-        scores = self._scores(self.collection, measures)
-        for name in measures:
-            yield _variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE)
+        yield from scored_columns(self._scores(self.collection, measures), "ranked", VariantRole.NAMED)
 
     def fitted(self) -> Iterator[ScoredMeasure]:
         """Yield the measures that use P(c|q), with the fitted one."""
@@ -201,10 +198,7 @@ class _Lists:
         estimate = self._with_shares_of(model)
         drawn = [self._with_shares_of(variant) for variant in self.evidence.drawn]
         for name in estimate.columns:
-            draws = side_by_side([variant[name] for variant in drawn])
-            yield _variant(
-                f"{name} fitted P", estimate[name], VariantRole.FITTED, ParameterOrigin.OTHER_DATA, draws
-            )
+            yield _fitted(f"{name} fitted P", estimate[name], [variant[name] for variant in drawn])
 
     def at_fitted_persistence(self) -> Iterator[ScoredMeasure]:
         """Yield RBP of the entries shown, at the fitted persistence."""
@@ -216,8 +210,7 @@ class _Lists:
         every = {str(index): variant for index, variant in enumerate((p, *drawn)) if variant is not None}
         measures = {name: RBP(p=variant, k=self.depth) for name, variant in every.items()}
         scores = self._scores(self.collection, measures)
-        draws = side_by_side([scores[name] for name in [*measures][1:]])
-        yield _variant("RBP@fitted", scores["0"], VariantRole.FITTED, ParameterOrigin.OTHER_DATA, draws)
+        yield _fitted("RBP@fitted", scores["0"], [scores[name] for name in [*measures][1:]])
 
     def _with_shares_of(self, model: UserModel) -> pd.DataFrame:
         shares = {**self.collection.probability, **_shares(model, self.collection)}
@@ -249,22 +242,15 @@ def _shares(model: UserModel, collection: RankedCollection) -> Shares:
     }
 
 
-def _variant(
-    measure: str,
-    scores: "pd.Series[float]",
-    role: VariantRole,
-    fit: ParameterOrigin,
-    drawn: pd.DataFrame | None = None,
-) -> ScoredMeasure:
-    return ScoredMeasure(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)
-
-
-def _when(collection: RankedCollection, document: str) -> str:
-    """Return a document's window as printed behind its title, or an empty text.
-
-    The text is empty where no document has a window.
-    """
-    return f" [{collection.windows.get(document, '?')}]" if collection.is_timed else ""
+def _fitted(measure: str, scores: "pd.Series[float]", drawn: Sequence["pd.Series[float]"]) -> ScoredMeasure:
+    return ScoredMeasure(
+        measure=measure,
+        family="ranked",
+        role=VariantRole.FITTED,
+        fit=ParameterOrigin.OTHER_DATA,
+        scores=scores,
+        drawn=side_by_side(drawn),
+    )
 
 
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
@@ -273,18 +259,20 @@ def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     A document without a text was not displayed.
     """
     collection = _collection(sources)
+    windows = collection.windows if collection.is_timed else None
     documents = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
     judged = TopicNames(task.topics.tolist())
     sides: dict[str, dict[str, str]] = {}
-    for name, source in sources.systems.items():
-        run = read_ranked_run(source.path, collection.grades, name=name)
+    for system, source in sources.systems.items():
+        run = read_ranked_run(source.path, collection.grades, name=system)
         for topic, ranking in run.rankings.items():
             if judged.find(topic):
                 lines = [
-                    f"{rank}. {(documents[variant].title or documents[variant].text) if documents else variant}{_when(collection, variant)}"
-                    for rank, variant in enumerate(ranking[: sources.depth], start=1)
-                    if variant in documents or not documents
+                    f"{rank}. {(documents[name].title or documents[name].text) if documents else name}"
+                    + ("" if windows is None else f" [{windows.get(name, '?')}]")
+                    for rank, name in enumerate(ranking[: sources.depth], start=1)
+                    if name in documents or not documents
                 ]
-                sides.setdefault(topic, {})[name] = "\n".join(lines)
+                sides.setdefault(topic, {})[system] = "\n".join(lines)
     asked = read_ranked_topics(sources.path("topics")) if "topics" in sources.collection else {}
     return ShownTexts(topics={name: topic.text for name, topic in asked.items()}, sides=sides)

@@ -98,15 +98,16 @@ def _read_pushes(sources: TaskSources, days: tuple[str, ...] | None) -> StreamFi
     )
 
 
-def _read_events(sources: TaskSources, days: tuple[str, ...] | None) -> StreamFiles:
-    read = read_events(
-        topics=sources.path("topics"),
-        nuggets=sources.path("nuggets"),
-        matches=sources.path("matches"),
-        updates=sources.path("updates"),
-    )
-    events = read if days is None else _within(read, days)
+def read_event_files(sources: TaskSources) -> tuple[EventCollection, tuple[UpdateRun, ...]]:
+    """Read the events and the runs of a task whose files are updates about events."""
+    files = {name: sources.path(name) for name in ("topics", "nuggets", "matches", "updates")}
     runs = tuple(read_update_run(source.path, name=name) for name, source in sources.systems.items())
+    return read_events(**files), runs
+
+
+def _read_events(sources: TaskSources, days: tuple[str, ...] | None) -> StreamFiles:
+    read, runs = read_event_files(sources)
+    events = read if days is None else _within(read, days)
     return StreamFiles(
         pushes=_as_pushes(events),
         push_runs=tuple(map(push_run_from_updates, runs)),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.cross_fitted import alpha_without_each_topic, weights_without_each_topic
-from calibration.agree.measures.msu import UpdateStreams
+from calibration.agree.measures.msu import DEFAULTS, UpdateStreams
 from calibration.agree.measures.push import (
     PushScores,
     fitted_t11u,
@@ -16,7 +16,13 @@ from calibration.agree.measures.push import (
     push_measure_scores,
 )
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
-from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole, without_known
+from calibration.agree.measures.variants import (
+    ParameterOrigin,
+    ScoredMeasure,
+    VariantRole,
+    scored_columns,
+    without_known,
+)
 from calibration.agree.score_sources import Scorer, ScoreSources, ShownTexts, TaskScores, judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.judgments import CELL_SIGNS, DEFAULT_CONVENTION
@@ -111,8 +117,7 @@ def _named(
         if files is not None and files.pushes is not None:
             more = without_known(named, of_cells)
             scores = named_push_scores(files.pushes, files.push_runs, more, task.topics.tolist())
-            for name in scores.columns:
-                yield pushes.variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE)
+            yield from scored_columns(scores, "push", VariantRole.NAMED, converted=pushes.converted)
     if updates is not None:
         yield from updates.named(named)
 
@@ -210,9 +215,7 @@ def _update_variants(
     task: JudgedTask, updates: UpdateStreams, evidence: ScoreSources, notes: list[str]
 ) -> Iterator[ScoredMeasure]:
     """Yield MSU, and the track's measures for a collection of events."""
-    yield updates.default()
-    if not updates.converted:
-        yield from updates.track()
+    yield from updates.named(DEFAULTS, VariantRole.DEFAULT)
     if evidence.model is None:
         return
     fitted = updates.fitted(evidence.model, evidence.drawn)

@@ -8,8 +8,7 @@ import pandas as pd
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.cross_fitted import patience_without_each_topic
 from calibration.agree.measures.m_variants import (
-    FittedPatience,
-    FittedShares,
+    IntentShares,
     Positions,
     default_variants,
     fitted_variants,
@@ -50,24 +49,17 @@ def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure
     if not positions:
         return lambda _: TaskScores(notes=tuple(notes))
     topics = set(task.topics.tolist())
-    fitted = FittedShares(
-        estimate=intent_shares(evidence.model, topics) if evidence.model else {},
-        drawn=[intent_shares(model, topics) for model in evidence.drawn],
-    )
-    collection_shares = given_probabilities(
-        evidence.tables.get("intents"), fitted.estimate, positions["both"]
-    )
+    estimate = intent_shares(evidence.model, topics) if evidence.model else {}
+    drawn = [intent_shares(model, topics) for model in evidence.drawn]
+    collection_shares = given_probabilities(evidence.tables.get("intents"), estimate, positions["both"])
     notes += [
         f"{task.task}: {note}"
-        for note in _taken(task, positions["both"], evidence, fitted, collection_shares)
+        for note in _taken(task, positions["both"], evidence, estimate, collection_shares)
     ]
+    shares = IntentShares(collection=collection_shares, fitted=[estimate, *drawn] if estimate else [])
     default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
-    fixed = tuple(default_variants(positions, default, collection_shares=collection_shares, fitted=fitted))
-    more = tuple(
-        named_variants(
-            positions, without_known(named, fixed), collection_shares=collection_shares, fitted=fitted
-        )
-    )
+    fixed = tuple(default_variants(positions, default, shares))
+    more = tuple(named_variants(positions, without_known(named, fixed), shares))
     sweep = m_sweep(positions["both"], collection_shares, default)
 
     def score(judged: JudgedTask) -> TaskScores:
@@ -90,9 +82,10 @@ def _at_fitted_patience(
     A patience fitted to these preferences is fitted again without each topic.
     """
     for source in PATIENCE_SOURCES:
-        patience = _patience(evidence, source, task.language)
-        if patience is None:
+        estimate = patience_chars(evidence.model, source, task.language) if evidence.model else None
+        if estimate is None:
             continue
+        drawn = [patience_chars(model, source, task.language) for model in evidence.drawn]
         in_sample, without = evidence.same_tables and source in FROM_PREFERENCES, None
         if in_sample:
             try:
@@ -102,19 +95,20 @@ def _at_fitted_patience(
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: the patience from {source} is not cross-fitted, since {error}")
         fit = ParameterOrigin.IN_SAMPLE if in_sample else ParameterOrigin.OTHER_DATA
-        yield from fitted_variants(positions, collection_shares, patience, without=without, fit=fit)
+        patience = np.array([estimate, *drawn], dtype=np.float64)
+        yield from fitted_variants(positions, collection_shares, source, patience, without=without, fit=fit)
 
 
 def _taken(
     task: JudgedTask,
     positions: pd.DataFrame,
     evidence: ScoreSources,
-    fitted: FittedShares,
+    fitted: Probabilities,
     collection_shares: Probabilities,
 ) -> Iterator[str]:
     """Yield notes on assumptions in the place of missing tables."""
     intents = evidence.tables.get("intents")
-    known_topics = set(fitted.estimate)
+    known_topics = set(fitted)
     if intents is not None:
         known_topics |= set(intents.loc[intents["probability"].notna(), "topic"])
     untold = [topic for topic in collection_shares if topic not in known_topics]
@@ -162,17 +156,6 @@ def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: ScoreSour
             path=evidence.place,
             cure="write the table positions anew (prefcal features)",
         )
-
-
-def _patience(evidence: ScoreSources, source: str, language: str) -> FittedPatience | None:
-    """Return a fitted patience, or None."""
-    estimate = patience_chars(evidence.model, source, language) if evidence.model else None
-    if estimate is None:
-        return None
-    drawn = [patience_chars(model, source, language) for model in evidence.drawn]
-    return FittedPatience(
-        source=source, estimate=estimate, drawn=np.array(drawn, dtype=np.float64) if drawn else None
-    )
 
 
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:

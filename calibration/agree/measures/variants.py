@@ -6,10 +6,10 @@ are re-fitted without each query before that query is judged (cross-fitted). M's
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -58,7 +58,7 @@ class ScoredMeasure:
         The subcommand of `prefcal score` that computes it; ``scores`` for what was computed elsewhere.
     role : VariantRole
         Why it is there.
-    fit : Fit
+    fit : ParameterOrigin
         What its parameters were fitted to.
     scores : Series of float, indexed by topic, system
         A score for every system of every topic judged; a system without an entry scores 0.
@@ -73,8 +73,8 @@ class ScoredMeasure:
     measure: str
     family: Family
     role: VariantRole
-    fit: ParameterOrigin
     scores: "pd.Series[float]"
+    fit: ParameterOrigin = ParameterOrigin.NONE
     patience_chars: float | None = None
     alpha: float | None = None
     lateness: float | None = None
@@ -107,6 +107,57 @@ class ParameterSweep:
 def name_of(measure: str, *, converted: bool) -> str:
     """Return the name of a measure in tables."""
     return f"{measure} {CONVERTED_MARK}" if converted else measure
+
+
+def scored_columns(
+    scores: pd.DataFrame, family: Family, role: VariantRole, *, converted: bool = False, **more: Any
+) -> Iterator[ScoredMeasure]:
+    """Yield the columns of a frame of scores as measures without fitted parameters.
+
+    Parameters
+    ----------
+    scores : DataFrame of float, indexed by topic, system
+        One column a measure, by its name without a mark.
+    family, role, converted, more
+        Fields of `ScoredMeasure`, the same for all.
+    """
+    for name in scores.columns:
+        yield ScoredMeasure(
+            measure=name_of(str(name), converted=converted),
+            family=family,
+            role=role,
+            scores=scores[name],
+            converted=converted,
+            **more,
+        )
+
+
+_Scores = TypeVar("_Scores")
+
+
+def with_cross_fitted(
+    measure: str,
+    variant: Callable[[str, _Scores, ParameterOrigin], ScoredMeasure],
+    cross_fitted: _Scores | None,
+    scores: _Scores,
+    fit: ParameterOrigin,
+) -> Iterator[ScoredMeasure]:
+    """Yield a measure with fitted parameters, its cross-fitted form first.
+
+    Parameters
+    ----------
+    measure : str
+        Name of the fair one of the two.
+    variant : callable
+        Makes a measure of its name, what it scores with, and what that was fitted to.
+    cross_fitted, scores : object
+        What either scores with; None where nothing is cross-fitted.
+    fit : ParameterOrigin
+        What ``scores`` was fitted to.
+    """
+    if cross_fitted is not None:
+        yield variant(measure, cross_fitted, ParameterOrigin.CROSS_FITTED)
+    yield variant(measure + " in sample" * (fit is ParameterOrigin.IN_SAMPLE), scores, fit)
 
 
 def without_known(named: Mapping[str, Measure], variants: Iterable[ScoredMeasure]) -> dict[str, Measure]:

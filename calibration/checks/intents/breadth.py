@@ -19,7 +19,7 @@ from calibration.checks.intents.ballots import ballots_of, largest_change
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents
 from metrics.arrays import Floats
 
 NUMBERS = "numbers of ticks"
@@ -89,7 +89,7 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
     if careless.count <= FEW_OF_ALL * len(data.voters) or others.counts.empty:
         return None
     try:
-        without = fit_intents_to(others, rng=np.random.default_rng(1))
+        without = fit_intents(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
     explains: Explains = "better" if p_value < REJECTED else "as well"

@@ -25,14 +25,14 @@ from calibration.inference.choice import ChoiceModel, crossed_covariance, maximi
 from calibration.inference.formatting import format_interval, format_number, format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_alpha_to
+from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_push_alpha
 from calibration.models.push.judgments import PAIN, PLACES, WEIGHTS, PainForm, Part, PushJudgments
 from calibration.models.push.weights import (
     PushFit,
     WeightFit,
     fit_data,
     fit_identified_weights,
-    fit_weights_to,
+    fit_push_weights,
 )
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
@@ -204,7 +204,7 @@ def searched(
 
 def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, form: _InForm) -> Values | None:
     """Return the parameters in a form, or None if it identifies others."""
-    again = fit_alpha_to if isinstance(fit, AlphaFit) else fit_weights_to
+    again = fit_push_alpha if isinstance(fit, AlphaFit) else fit_push_weights
     with suppress(NotIdentifiedError):
         other = again(judgments.in_form(form.form, form.part), ties=fit.ties)
         ends = other.conf_int()

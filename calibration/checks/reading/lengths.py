@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.clusters import jackknife_covariance, two_way
 from calibration.inference.formatting import format_p
@@ -32,12 +32,10 @@ _NOTHING = 1e-12
 def check_range_of_lengths(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Warn if items are too alike in length to show whether time follows it."""
     low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
-    if high >= MIN_RANGE * low:
-        return None
-    return Finding(
-        name="narrow_lengths",
-        severity="warning",
-        sentence=f"The items are of {low:.0f} to {high:.0f} {data.unit}: time per {data.unit.removesuffix('s')} cannot be told from a fixed "
+    return warn_if(
+        high < MIN_RANGE * low,
+        "narrow_lengths",
+        f"The items are of {low:.0f} to {high:.0f} {data.unit}: time per {data.unit.removesuffix('s')} cannot be told from a fixed "
         "time per item.",
     )
 

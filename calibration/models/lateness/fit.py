@@ -1,6 +1,6 @@
 """Fit of the decay of lateness to answers about the use of updates.
 
-It reads table lateness (worker, topic, nugget, visits_late, useful). The law and its maximum are in
+The law and its maximum are in
 `likelihood`, the interval in `error`.
 """
 
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from calibration.inference.clusters import cluster_covariance
 from calibration.inference.formatting import label_axes, shown_level
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.models.lateness.answers import LatenessCounts, lateness_counts
+from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.error import decay_uncertainty
 from calibration.models.lateness.likelihood import log_likelihood, maximum, useful_probabilities
 from calibration.tables.files import check_frame
@@ -67,15 +67,15 @@ class LatenessFit(CalibrationResult):
         return check_frame(rows, TABLES["lateness"])
 
 
-def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
+def fit_lateness(counts: LatenessCounts) -> LatenessFit:
     """Fit the decay L and the share p0 of updates useful in time.
 
     The estimates maximise the likelihood.
 
     Parameters
     ----------
-    lateness : DataFrame
-        Table lateness.
+    counts : LatenessCounts
+        Counted answers, as `lateness_counts` makes them of table lateness.
 
     Returns
     -------
@@ -89,13 +89,6 @@ def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
     NotIdentifiedError
         If nobody was asked about an update in time, or about a late one, or nothing was of use to anybody.
     """
-    if not len(lateness):
-        raise NotIdentifiedError("nobody was asked whether an update was still of use")
-    return fit_lateness_counts(lateness_counts(lateness))
-
-
-def fit_lateness_counts(counts: LatenessCounts) -> LatenessFit:
-    """Fit the decay to counted answers; otherwise as `fit_lateness`."""
     check_counts(counts)
     question_counts, useful = counts.total_asked, counts.total_useful
     decay, p0 = maximum(counts.level, question_counts, useful)

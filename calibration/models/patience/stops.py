@@ -299,7 +299,7 @@ def simulated_stops(text_chars: Floats, patience: float, rng: np.random.Generato
 
 
 def fit_patience_from_stops(
-    stops: pd.DataFrame, *, rng: np.random.Generator, language: str | None = None, resamples: int = RESAMPLES
+    stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> StopsFit:
     """Fit the patience whose line is closest to the survival curve of stops.
 
@@ -307,12 +307,10 @@ def fit_patience_from_stops(
 
     Parameters
     ----------
-    stops : DataFrame
-        Table stops, of one language; which rows count says `stops_of_texts`.
+    stops : Stops
+        As `stops_of_texts` makes them of table stops.
     rng : Generator
         Source of the worker bootstrap.
-    language : str, optional
-        Of the texts, for the size of a screen.
     resamples : int
         Bootstrap samples.
 
@@ -320,17 +318,7 @@ def fit_patience_from_stops(
     -------
     StopsFit
         With parameter ``patience_chars_stops``, infinite where nobody stopped before a text's end.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If no text is usable.
     """
-    return fit_stops(stops_of_texts(stops, language), rng=rng, resamples=resamples)
-
-
-def fit_stops(stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> StopsFit:
-    """Fit the patience to given stops; otherwise as `fit_patience_from_stops`."""
     curve = reading_curve(stops)
     kappa = curve.line()
     survival = curve.survival(np.ones((1, len(stops.low))))[0]

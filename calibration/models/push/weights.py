@@ -46,7 +46,6 @@ from calibration.models.push.judgments import (
     PushJudgments,
     expected_shares,
     pair_votes_of,
-    push_judgments,
     simulated_tables,
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
@@ -454,21 +453,13 @@ class PushFit(CalibrationResult):
         return simulated_tables(self.votes, shares, n, rng)
 
 
-def fit_push_weights(
-    preferences: pd.DataFrame,
-    push_cells: pd.DataFrame,
-    *,
-    convention: str | None = None,
-    ties: Ties = "davidson",
-) -> PushFit:
+def fit_push_weights(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
     """Fit the weights of the contingency framework to preferences.
 
     Parameters
     ----------
-    preferences, push_cells : DataFrame
-        The tables; see `calibration.models.push.judgments.push_judgments` for what counts and how they are joined.
-    convention : str, optional
-        Which cells: by default ``track``, else the first in the alphabet.
+    judgments : PushJudgments
+        As `calibration.models.push.judgments.push_judgments` joins them of tables preferences and push_cells.
     ties : {'davidson', 'half', 'drop'}
         How equally good and equally bad judgments enter.
 
@@ -481,16 +472,10 @@ def fit_push_weights(
     Raises
     ------
     NotIdentifiedError
-        If there are no pairs with cells, everybody is undecided, G_E cannot be told or is not positive, or no other
-        weight can be told.
+        If everybody is undecided, G_E cannot be told or is not positive, or no other weight can be told.
     ValueError
         If there is no such treatment of ties.
     """
-    return fit_weights_to(push_judgments(preferences, push_cells, convention=convention), ties=ties)
-
-
-def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
-    """Fit the weights to given judgments; otherwise as `fit_push_weights`."""
     judged = fit_data(judgments, judgments.difference, ties)
     weight_fit = fit_identified_weights(judged, WEIGHTS, ties)
     if weight_fit.told == (0,):

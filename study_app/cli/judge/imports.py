@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import OutFolder, option, with_options
+from study_app.cli.options import option, output_folder, with_options
 from study_app.cli.tables.imports import meanings_of
 
 if TYPE_CHECKING:
@@ -75,11 +75,9 @@ class JudgeFile:
     help="Folder of tables with people's preferences; it stays as it is.",
 )
 @click.option("--name", metavar="NAME", required=True, help="Name of the judge in the tables.")
-@click.option(
-    "-o", "--output", "folder", type=OutFolder(), metavar="DIR", required=True, help="Folder to write."
-)
+@output_folder("Folder to write.")
 @with_options(said=JudgeFile)
-def import_verdicts(file: Path, tables: Path, name: str, folder: Path, *, said: JudgeFile) -> None:
+def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: JudgeFile) -> None:
     """Write into DIR the tables of TABLES and beside people's rows those of a judge that is no person.
 
     FILE is what prefcal judge run wrote, or verdicts that others made: a row each with the topic, two systems, the verdict, and, where there
@@ -99,14 +97,14 @@ def import_verdicts(file: Path, tables: Path, name: str, folder: Path, *, said: 
     _check_options(file, said, is_answers=is_answers)
     rows, judge, notes = (_answers if is_answers else _others)(file, tables, read, said)
     added, more = with_judge(read, rows, name, **judge)
-    _write(tables, folder, added)
+    _write(tables, output, added)
     for note in (*notes, *more):
         click.echo(f"note: {file}: {note}", err=True)
     unusable = int((rows["choice"] == "no_answer").sum())
     pairs = rows[["task", "topic"]].assign(pair=[frozenset(each) for each in _sides(rows)]).drop_duplicates()
     about = sum(map(len, rows["criteria"])) if "criteria" in rows else 0
     click.echo(
-        f"{folder}: {pluralise(len(rows), 'verdict')} of {name} on {pluralise(len(pairs), 'pair')}"
+        f"{output}: {pluralise(len(rows), 'verdict')} of {name} on {pluralise(len(pairs), 'pair')}"
         + (f", {unusable:,} without a usable answer" if unusable else "")
         + (f", and {pluralise(about, 'answer')} about criteria" if about else "")
     )

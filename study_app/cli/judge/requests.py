@@ -5,19 +5,12 @@ from typing import Literal
 
 import click
 
-from study_app.cli.options import OutFile
+from study_app.cli.options import output_file
 
 
 @click.command(name="requests")
 @click.argument("study", metavar="STUDY", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(),
-    metavar="FILE",
-    required=True,
-    help="File of requests, one JSON object a line.",
-)
+@output_file("File of requests, one JSON object a line.")
 @click.option(
     "--pairs",
     type=click.Choice(["all", "judged"]),

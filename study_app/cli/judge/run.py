@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import OutFile, option, with_options
+from study_app.cli.options import option, output_file, with_options
 
 if TYPE_CHECKING:
     from study_app.judges.programs import ProgramJudge
@@ -101,14 +101,7 @@ class JudgeOptions:
 
 @click.command(name="run")
 @click.argument("file", metavar="REQUESTS", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(),
-    metavar="FILE",
-    required=True,
-    help="File of answers, one JSON object a line. If it is there, the run goes on where it was.",
-)
+@output_file("File of answers, one JSON object a line. If it is there, the run goes on where it was.")
 @with_options(options=JudgeOptions)
 @click.option(
     "--price",

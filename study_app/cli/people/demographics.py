@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
-from study_app.cli.options import OutFolder
-from study_app.cli.output import database_option, database_session, wrapped
+from study_app.cli.database import database_option, study_session
+from study_app.cli.options import output_folder
+from study_app.cli.output import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,49 +22,38 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="PLATFORM.csv", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    "tables",
-    type=OutFolder(),
-    metavar="TABLES",
-    required=True,
-    help="Folder that prefcal export wrote; its table workers gets the columns.",
-)
+@output_folder("Folder that prefcal export wrote; its table workers gets the columns.", metavar="TABLES")
 @click.option("--id-column", metavar="NAME", help="The column with the workers' ids.")
 @database_option
-def demographics(study: str, file: str, tables: Path, id_column: str | None, database: str | None) -> None:
+def demographics(study: str, file: str, output: Path, id_column: str | None, database: str | None) -> None:
     """Add what the platform knows of people to table workers, by pseudonym.
 
     PLATFORM.csv is the platform's export of people, Prolific's demographic data for one. Only the columns are read that the study file names
     as demographics, and only of workers who agreed to a consent text that named them. No platform id is written. Export anew, and
     they are gone: run this again.
     """
-    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.demographics import agreed_demographics
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store import tokens
     from study_app.study.entries import read_study_entry
     from study_app.study.platform_list import read_people_list
     from study_app.study.platforms import platform_of
     from study_app.tasks.kinds import KINDS
 
     _check_there(
-        {Path(file): "name the platform's export of people", tables: "name what prefcal export wrote"}
+        {Path(file): "name the platform's export of people", output: "name what prefcal export wrote"}
     )
-    with database_session(database, write=True) as session:
-        chosen = chosen_study(session, study)
+    with study_session(database, study, write=True) as opened:
+        chosen = opened.row
         entry = read_study_entry(chosen.config, KINDS)
         if not entry.demographics:
             raise input_fault(
                 f"{chosen.name} may keep nothing that the platform knows of people, since no consent text named any of it",
                 cure="for the next people write demographics: [Age, Sex] into the study file, and load it",
             )
-        workers = _workers(tables, chosen.name)
+        workers = _workers(output, chosen.name)
         named = {} if id_column is None else {"id": id_column}
         listed = read_people_list(file, platform_of(entry), named=named, columns=entry.demographics)
         _check_no_ids(file, listed, entry.demographics)
-        found = agreed_demographics(session, chosen, entry.demographics, listed)
+        found = agreed_demographics(opened.session, chosen, entry.demographics, listed)
         people = {name for values in found.by_column.values() for name in values} & set(workers["worker"])
         if not people:
             raise input_fault(
@@ -71,10 +61,10 @@ def demographics(study: str, file: str, tables: Path, id_column: str | None, dat
                 path=file,
                 cure="see whether it is the list of this study, and when demographics came into the study file",
             )
-        written = _write(workers, tables, found)
+        written = _write(workers, output, found)
         detail = f"{pluralise(len(people), 'person', 'people')}, {join_names(entry.demographics, most=50)}"
-        add_audit_entry(session, chosen.id, None, "join demographics", detail, now=tokens.utc_now())
-    click.echo(f"{join_names(written)}: {pluralise(len(people), 'worker')} of {len(workers):,} in {tables}")
+        opened.note("join demographics", detail)
+    click.echo(f"{join_names(written)}: {pluralise(len(people), 'worker')} of {len(workers):,} in {output}")
     for note in _notes(found, workers, written):
         click.echo(wrapped(f"note: {note}", indent="  "), err=True)
 

@@ -1,14 +1,14 @@
 """Commands `prefcal withdraw` and `retention`: personal data of a study."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from metrics.errors import input_fault, join_names, pluralise
-from study_app.cli.options import FiniteFloat
-from study_app.cli.output import database_option, named_database
+from study_app.cli.database import OpenStudy, database_option, named_database, open_study
+from study_app.cli.options import FiniteFloat, option, with_options
 from study_app.services.researcher.audit import add_audit_entry
-from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.find import lists_with, look_up, looking_up
 from study_app.services.researcher.retention import (
     TaskCompletion,
@@ -22,18 +22,15 @@ from study_app.services.researcher.retention import (
     withdrawn_workers,
     worker_parts,
 )
-from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
 from study_app.store.pseudonym_keys import keep_pseudonym_key, pseudonym_key
 from study_app.store.simulated_workers import is_simulated, record_simulated
-from study_app.store.study_cache import StudyCache
 from study_app.study.shared_pseudonyms import LINKS_BY_FILE, LINKS_STILL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
     from sqlalchemy.orm import Session
 
@@ -47,49 +44,51 @@ AFTER_POSTGRESQL = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RetentionOptions:
+    """What is deleted, and of whom."""
+
+    days: float | None = option(
+        "--identities",
+        type=FiniteFloat(min=0),
+        metavar="DAYS",
+        help="Delete the platform ids of workers without activity for DAYS days.",
+    )
+    all_identities: bool = option(is_flag=True, help="Delete all platform ids, of active workers too.")
+    withdrawn: bool = option(is_flag=True, help="Delete every answer, event and id of workers who withdrew.")
+    unconsented: bool = option(
+        is_flag=True, help="Delete everything of people who came a day ago or earlier and never consented."
+    )
+    person: str | None = option(
+        "--platform-id",
+        metavar="ID",
+        help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
+    )
+    shared_key: bool = option(
+        is_flag=True, help="Delete the key of shared pseudonyms here; nobody new is let in without it."
+    )
+    even_unpaid: bool = option(is_flag=True, help="Include workers who are not known to be paid.")
+    is_real: bool = option(
+        "--delete", is_flag=True, help="Delete; without it only say what would be deleted."
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if self.days is not None and self.all_identities:
+            raise click.UsageError("name --identities or --all-identities, not both")
+
+    @property
+    def is_asked(self) -> bool:
+        """True if something is to be deleted."""
+        named = (self.all_identities, self.withdrawn, self.unconsented, self.person, self.shared_key)
+        return any(named) or self.days is not None
+
+
 @click.command()
 @click.argument("study", metavar="[STUDY]", required=False)
-@click.option(
-    "--identities",
-    "days",
-    type=FiniteFloat(min=0),
-    metavar="DAYS",
-    help="Delete the platform ids of workers without activity for DAYS days.",
-)
-@click.option("--all-identities", is_flag=True, help="Delete all platform ids, of active workers too.")
-@click.option("--withdrawn", is_flag=True, help="Delete every answer, event and id of workers who withdrew.")
-@click.option(
-    "--unconsented",
-    is_flag=True,
-    help="Delete everything of people who came a day ago or earlier and never consented.",
-)
-@click.option(
-    "--platform-id",
-    "person",
-    metavar="ID",
-    help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
-)
-@click.option(
-    "--shared-key",
-    is_flag=True,
-    help="Delete the key of shared pseudonyms here; nobody new is let in without it.",
-)
-@click.option("--even-unpaid", is_flag=True, help="Include workers who are not known to be paid.")
-@click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
+@with_options(choices=RetentionOptions)
 @database_option
-def retention(
-    study: str | None,
-    days: float | None,
-    person: str | None,
-    database: str | None,
-    *,
-    all_identities: bool,
-    withdrawn: bool,
-    unconsented: bool,
-    shared_key: bool,
-    even_unpaid: bool,
-    is_real: bool,
-) -> None:
+def retention(study: str | None, database: str | None, *, choices: RetentionOptions) -> None:
     """Report what STUDY holds of people, and delete what need not be kept.
 
     Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
@@ -97,52 +96,35 @@ def retention(
     worker. So workers with complete data, or with work handed in, are kept until a list read with `prefcal reconcile` has them as paid;
     --even-unpaid deletes them all the same. Backups made before still hold what is deleted here.
     """
-    if days is not None and all_identities:
-        raise click.UsageError("name --identities or --all-identities, not both")
+    is_real = choices.is_real
     with named_database(database) as store:
-        found = None if person is None else search(store, person, study)
+        found = None if choices.person is None else search(store, choices.person, study)
         match = None if found is None else found.only()
         with transaction(store, write=is_real) as session:
-            chosen = chosen_study(session, study if match is None else match.study)
-            gone, nameless = _whose(
-                session,
-                chosen,
-                days,
-                match,
-                now=tokens.utc_now(),
-                all_identities=all_identities,
-                withdrawn=withdrawn,
-                unconsented=unconsented,
-            )
-            if not even_unpaid:
-                plans = StudyCache()
-                plan = plans.of(session, chosen.id, chosen.version)
-                complete = complete_workers(session, plans, plan, now=tokens.utc_now())
-                _check_paid(unpaid(session, [*gone, *nameless], complete), is_real=is_real)
+            opened = open_study(session, study if match is None else match.study)
+            gone, nameless = _whose(opened, choices, match)
+            if not choices.even_unpaid:
+                owed = unpaid(session, [*gone, *nameless], opened.complete_workers())
+                _check_paid(owed, is_real=is_real)
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
-            if shared_key and pseudonym_key(session, chosen.id) is not None:
+            if choices.shared_key and pseudonym_key(session, opened.row.id) is not None:
                 rows["key of shared pseudonyms"] = 1
             if is_real:
-                detail = _of_how_many(len(gone), len(nameless), rows)
-                _delete(session, store, chosen, match, parts, detail=detail, shared_key=shared_key)
-            retained, name = count_retained(session, chosen.id), chosen.name
-            notes = [*_who_still_knows(session, chosen, person, is_any=bool(nameless or gone or shared_key))]
+                if match is not None:
+                    _withdraw_first(session, match)
+                opened.note("delete", _of_how_many(len(gone), len(nameless), rows))
+                _delete(opened, store, parts, shared_key=choices.shared_key)
+            retained, name = count_retained(session, opened.row.id), opened.row.name
+            is_any = bool(nameless or gone or choices.shared_key)
+            notes = [*_who_still_knows(session, opened.row, choices.person, is_any=is_any)]
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
     if found is not None and match is not None:
         click.echo(f"{name}: worker {match.pseudonym}")
         _note_elsewhere(found)
-    click.echo(
-        _in_words(
-            rows,
-            is_real=is_real,
-            is_asked=bool(
-                all_identities or withdrawn or unconsented or match or shared_key or days is not None
-            ),
-        )
-    )
+    click.echo(_in_words(rows, choices))
     click.echo(
         f"{name} {'keeps' if is_real else 'holds'} {retained.workers} workers under pseudonyms, {retained.identified} "
         f"of them with a platform id, {retained.withdrawn} withdrawn"
@@ -154,25 +136,17 @@ def retention(
 
 
 def _delete(
-    session: "Session",
-    store: "Database",
-    study: "LoadedStudy",
-    match: "WorkerMatch | None",
-    parts: "Sequence[TaskCompletion]",
-    *,
-    detail: str,
-    shared_key: bool,
+    opened: OpenStudy, store: "Database", parts: "Sequence[TaskCompletion]", *, shared_key: bool
 ) -> None:
-    """Delete rows of people, and the key of shared pseudonyms if that is asked, with a line of the audit."""
-    if match is not None:
-        _withdraw_first(session, match)
-    add_audit_entry(session, study.id, None, "delete", detail, now=tokens.utc_now())
-    if is_simulated(session, study.id):
-        record_simulated(session, study.id)
-    _overwrite(session, store)
+    """Delete rows of people, and the key of shared pseudonyms if that is asked; SQLite writes zeros over them."""
+    session, study = opened.session, opened.row.id
+    if is_simulated(session, study):
+        record_simulated(session, study)
+    if store.is_sqlite:
+        session.connection().exec_driver_sql("PRAGMA secure_delete = ON")
     delete_rows(session, parts)
     if shared_key:
-        keep_pseudonym_key(session, study.id, None)
+        keep_pseudonym_key(session, study, None)
 
 
 def _who_still_knows(
@@ -200,24 +174,17 @@ def _who_still_knows(
 
 
 def _whose(
-    session: "Session",
-    study: "LoadedStudy",
-    days: float | None,
-    match: "WorkerMatch | None",
-    *,
-    now: "datetime",
-    all_identities: bool,
-    withdrawn: bool,
-    unconsented: bool,
+    opened: OpenStudy, choices: RetentionOptions, match: "WorkerMatch | None"
 ) -> "tuple[Sequence[int], list[int]]":
     """Return the workers to delete, and those who lose only their platform id."""
+    session, study, now = opened.session, opened.row.id, opened.now
     gone = [] if match is None else [match.worker_id]
-    gone += session.scalars(withdrawn_workers(study.id)) if withdrawn else []
-    gone += session.scalars(unconsented_workers(study.id, now=now)) if unconsented else []
+    gone += session.scalars(withdrawn_workers(study)) if choices.withdrawn else []
+    gone += session.scalars(unconsented_workers(study, now=now)) if choices.unconsented else []
     gone = [*dict.fromkeys(gone)]
-    if not all_identities and days is None:
+    if not choices.all_identities and choices.days is None:
         return gone, []
-    old = session.scalars(identified_before(study.id, days=days, now=now)).all()
+    old = session.scalars(identified_before(study, days=choices.days, now=now)).all()
     return gone, [worker for worker in old if worker not in set(gone)]
 
 
@@ -247,8 +214,7 @@ def _of_how_many(gone: int, nameless: int, rows: dict[str, int]) -> str:
         f"every answer, event and id of {pluralise(gone, 'person', 'people')}" if gone else "",
         f"the platform ids of {pluralise(nameless, 'person', 'people')}" if nameless else "",
     ]
-    listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-    return f"{' and '.join(filter(None, parts)) or 'nobody'} ({listed})"
+    return f"{' and '.join(filter(None, parts)) or 'nobody'} ({_listed(rows)})"
 
 
 def _check_paid(owed: int, *, is_real: bool) -> None:
@@ -265,17 +231,15 @@ def _check_paid(owed: int, *, is_real: bool) -> None:
     click.echo(f"note: {problem}; {cure}", err=True)
 
 
-def _in_words(rows: dict[str, int], *, is_real: bool, is_asked: bool) -> str:
-    if not is_asked:
+def _in_words(rows: dict[str, int], choices: RetentionOptions) -> str:
+    if not choices.is_asked:
         return "nothing was asked for: name --identities DAYS, --all-identities, --withdrawn, --shared-key or --platform-id ID"
-    listed = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-    return f"deleted: {listed}" if is_real else f"would delete: {listed}; add --delete to do it"
+    listed = _listed(rows)
+    return f"deleted: {listed}" if choices.is_real else f"would delete: {listed}; add --delete to do it"
 
 
-def _overwrite(session: "Session", store: "Database") -> None:
-    """Have SQLite write zeros over what it deletes."""
-    if store.is_sqlite:
-        session.connection().exec_driver_sql("PRAGMA secure_delete = ON")
+def _listed(rows: dict[str, int]) -> str:
+    return ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
 
 
 def _empty_journal(store: "Database") -> None:
@@ -310,10 +274,10 @@ def withdraw(code: str | None, name: str | None, study: str | None, database: st
         with transaction(store, write=True) as session:
             done = ends.withdraw(session, str(held), now=tokens.utc_now())
             if done is not None:
-                row = chosen_study(session, done.study).id
-                has_key = pseudonym_key(session, row) is not None
+                opened = open_study(session, done.study)
+                has_key = pseudonym_key(session, opened.row.id) is not None
                 if not done.again:
-                    add_audit_entry(session, row, None, "withdraw", done.pseudonym, now=tokens.utc_now())
+                    opened.note("withdraw", done.pseudonym)
     if done is None:
         raise input_fault(f"no worker has the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"

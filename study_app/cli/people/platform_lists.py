@@ -3,6 +3,7 @@
 import csv
 import io
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,10 +12,10 @@ from metrics.errors import FaultLog, escape_spreadsheet_cell, input_fault, plura
 from metrics.files import write_atomically
 from metrics.readers.columns import read_csv_columns
 from study_app.cli.audit import note_command
-from study_app.cli.options import OutFile
-from study_app.cli.output import csv_text, database_option, database_session, open_named_database, table_text
+from study_app.cli.database import OpenStudy, database_option, named_database, open_study, study_session
+from study_app.cli.options import output_file
+from study_app.cli.output import csv_text, table_text
 from study_app.services.researcher import reconcile as platform
-from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
     ReconciledSubmission,
@@ -25,10 +26,7 @@ from study_app.services.researcher.reconcile import (
     pseudonyms,
     without_identity,
 )
-from study_app.services.researcher.studies import chosen_study
-from study_app.store import tokens
 from study_app.store.database import transaction
-from study_app.store.study_cache import StudyCache
 from study_app.study.platform_list import read_platform_list
 from study_app.study.platforms import platform_of
 
@@ -65,18 +63,12 @@ QUIET = {"paid", "marked_paid", "open"}
     multiple=True,
     help="A further state that means: not handed in. Repeatable.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    help="Write a line a submission into FILE, as CSV.",
-)
+@output_file("Write a line a submission into FILE, as CSV.", required=False)
 @database_option
 def reconcile(
     study: str,
     file: str,
-    output: str | None,
+    output: Path | None,
     database: str | None,
     paid: tuple[str, ...],
     confirmed: tuple[str, ...],
@@ -91,15 +83,13 @@ def reconcile(
     """
     states = _states(paid=paid, confirmed=confirmed, open=open_)
     named = {key.removesuffix("_column"): name for key, name in columns.items() if name is not None}
-    with database_session(database, write=True) as session:
-        chosen = chosen_study(session, study)
-        plans = StudyCache()
-        plan = plans.of(session, chosen.id, chosen.version)
-        listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
-        reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
-        nameless = len(without_identity(session, chosen.id))
-        detail = list_detail(reconciled, len(listed.submissions))
-        add_audit_entry(session, chosen.id, None, "read the platform's list", detail, now=tokens.utc_now())
+    with study_session(database, study, write=True) as opened:
+        listed = read_platform_list(file, platform_of(opened.plan.entry), named=named, states=states)
+        reconciled = platform.reconcile(
+            opened.session, opened.plans, opened.row, listed.submissions, now=opened.now
+        )
+        nameless = len(without_identity(opened.session, opened.row.id))
+        opened.note("read the platform's list", list_detail(reconciled, len(listed.submissions)))
         if output is not None:
             write_atomically(
                 output,
@@ -170,13 +160,7 @@ CENT = Decimal("0.01")
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="[FILE]", required=False)
 @click.option("--each", metavar="AMOUNT", help="Same amount for every worker with complete data.")
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(path_type=str),
-    metavar="LIST",
-    help="Write the list into LIST, not on the terminal.",
-)
+@output_file("Write the list into LIST, not on the terminal.", metavar="LIST", required=False)
 @click.option(
     "--even-unlisted",
     is_flag=True,
@@ -187,7 +171,7 @@ def bonus(
     study: str,
     file: str | None,
     each: str | None,
-    output: str | None,
+    output: Path | None,
     database: str | None,
     *,
     even_unlisted: bool,
@@ -200,12 +184,11 @@ def bonus(
     On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """
-    store = open_named_database(database)
-    try:
+    with named_database(database) as store:
         with transaction(store, write=False) as session:
-            chosen = chosen_study(session, study)
-            ids, amounts = bonus_amounts(session, chosen, file, each, even_unlisted=even_unlisted)
-            name = chosen.name
+            opened = open_study(session, study)
+            ids, amounts = bonus_amounts(opened, file, each, even_unlisted=even_unlisted)
+            name = opened.row.name
         lines = bonus_lines(ids, amounts)
         if output is None:
             click.echo(lines, nl=False)
@@ -214,8 +197,6 @@ def bonus(
         note_command(
             store, name, "list bonuses", f"platform ids of {pluralise(len(amounts), 'person', 'people')}"
         )
-    finally:
-        store.engine.dispose()
     click.echo(
         f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
         err=True,
@@ -223,12 +204,7 @@ def bonus(
 
 
 def bonus_amounts(
-    session: "Session",
-    study: "LoadedStudy",
-    file: str | None,
-    each: str | None,
-    *,
-    even_unlisted: bool = False,
+    opened: OpenStudy, file: str | None, each: str | None, *, even_unlisted: bool = False
 ) -> tuple[dict[str, str], dict[str, Decimal]]:
     """Return platform ids and amounts by pseudonym, of a file or the same for everybody with complete data.
 
@@ -236,12 +212,12 @@ def bonus_amounts(
     """
     if (file is None) == (each is None):
         raise click.UsageError("name FILE or --each AMOUNT")
+    session, study = opened.session, opened.row
     ids = identities(session, study.id)
     unlisted = set() if even_unlisted else _unlisted(session, study, ids)
     if each is None:
         return ids, _listed(session, study.id, str(file), ids, unlisted)
-    plans = StudyCache()
-    whole = completed(session, plans, plans.of(session, study.id, study.version), now=tokens.utc_now())
+    whole = completed(session, opened.plans, opened.plan, now=opened.now)
     amounts = {worker: _same(each) for worker in whole if worker in ids}
     _note_nameless(len(whole), len(amounts))
     return ids, _without_unlisted(amounts, unlisted)

@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import join_names, pluralise, printable
-from study_app.cli.output import database_option, named_database
+from study_app.cli.database import database_option, named_database, open_study
 from study_app.cli.people.personal_data import search
 from study_app.services.researcher.standing import STATES, Standing, standing_of
-from study_app.services.researcher.studies import chosen_study
-from study_app.store import tokens
 from study_app.store.database import transaction
 from study_app.store.models import Worker
-from study_app.store.study_cache import StudyCache
 from study_app.study.shared_pseudonyms import LINKS_STILL
 
 if TYPE_CHECKING:
@@ -32,15 +29,14 @@ def worker(study: str | None, name: str, database: str | None) -> None:
     It prints the pseudonym, what was done in each task, which codes were shown, what the quality checks say, and what was paid. The search stands in the audit of
     each study that was searched: that, when, and which pseudonym it found; never the id.
     """
-    plans, now, blocks = StudyCache(), tokens.utc_now(), []
+    blocks = []
     with named_database(database) as store:
         matches = search(store, name, study).found()
         with transaction(store, write=False) as session:
             for match in matches:
-                row = chosen_study(session, match.study)
+                opened = open_study(session, match.study)
                 person = session.get_one(Worker, match.worker_id)
-                plan = plans.of(session, row.id, row.version)
-                standing = standing_of(session, plans, plan, person, now=now)
+                standing = standing_of(session, opened.plans, opened.plan, person, now=opened.now)
                 blocks.append("\n".join(_lines(match, person, standing)))
     click.echo("\n\n".join(blocks))
     if len({match.platform for match in matches}) > 1:

@@ -12,10 +12,10 @@ import click
 from study_app.cli.options import (
     LEVEL,
     MAX_COUNT,
+    OUT_FILE,
     POSITIVE,
     ComputeOptions,
     FiniteFloat,
-    OutFile,
     one_of,
     option,
     seed_option,
@@ -70,7 +70,7 @@ class PlanOptions(ComputeOptions, Printed):
         "-o",
         "--output",
         metavar="FILE",
-        type=OutFile(),
+        type=OUT_FILE,
         callback=_check_figure,
         help="Draw the curve into FILE too: .svg, .pdf or .png.",
     )

@@ -1,10 +1,8 @@
 """Command `prefcal plan rank`: studies that rank systems."""
 
-from dataclasses import dataclass
-
 import click
 
-from study_app.cli.options import LEVEL, option, with_options
+from study_app.cli.options import LEVEL, with_options
 from study_app.cli.plan.agreement import HELPFUL, MAX_WIDTH, PAIR_SIZES, VotingSizes
 from study_app.cli.plan.options import PlanOptions, plan_options, run_plan
 from study_app.cli.plan.wording import PlanWording
@@ -14,20 +12,16 @@ RankPlanOptions = plan_options(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistanceGuess:
-    """Guess about the distance of two systems."""
-
-    difference: float = option(
-        type=LEVEL,
-        default=0.05,
-        help="Distance of the win rates of two systems that the ranking is to tell apart; the other systems lie between them.",
-    )
-
-
 @click.command("rank")
-@with_options(guess=DistanceGuess, sizes=VotingSizes, common_options=RankPlanOptions)
-def rank(*, guess: DistanceGuess, sizes: VotingSizes, common_options: PlanOptions) -> None:
+@click.option(
+    "--difference",
+    type=LEVEL,
+    default=0.05,
+    show_default=True,
+    help="Distance of the win rates of two systems that the ranking is to tell apart; the other systems lie between them.",
+)
+@with_options(sizes=VotingSizes, common_options=RankPlanOptions)
+def rank(difference: float, *, sizes: VotingSizes, common_options: PlanOptions) -> None:
     """Find the size of a study that tells two systems apart in its ranking.
 
     By default it finds the number of queries at which four of five studies rank one of two systems, whose win rates are .05 apart,
@@ -39,12 +33,12 @@ def rank(*, guess: DistanceGuess, sizes: VotingSizes, common_options: PlanOption
         queries=sizes.queries,
         pairs=sizes.pairs,
         workers=sizes.workers,
-        difference=guess.difference,
+        difference=difference,
         judges=sizes.people,
         queries_each=sizes.queries_a_worker,
         pairs_each=common_options.pairs_each,
     ).ready()
-    apart = f"{100 * guess.difference:g} points apart in win rate"
+    apart = f"{100 * difference:g} points apart in win rate"
     question = PlanWording(
         subject="the difference of two win rates",
         found=f"tells two systems {apart} from each other",

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from metrics.errors import PrefcalError
-from study_app.cli.output import database_option
+from study_app.cli.database import database_option
+from study_app.cli.people.remind import base_option
 from study_app.cli.prolific.opened import Opened, opened_study, remote_option, yes_option
 from study_app.estimate.content import read_whole_study
 from study_app.prolific.api import ProlificApi
@@ -32,9 +33,7 @@ SHOWN_IDS = 3
 
 @click.command()
 @click.argument("file", metavar="STUDY.yaml", type=click.Path(path_type=Path))
-@click.option(
-    "--base", metavar="URL", required=True, help="Address of the server, such as https://study.example.org."
-)
+@base_option
 @click.option(
     "--places",
     type=click.IntRange(1),

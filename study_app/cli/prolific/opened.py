@@ -8,12 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from metrics.errors import PrefcalError, input_fault
-from study_app.cli.output import open_named_database
+from study_app.cli.database import named_database, open_study
 from study_app.prolific.api import ProlificApi
 from study_app.prolific.calls import open_api
 from study_app.prolific.sending import Sending
 from study_app.services.researcher.audit import add_audit_entry
-from study_app.services.researcher.studies import chosen_study
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
 from study_app.store.study_cache import StudyCache
@@ -51,12 +50,10 @@ def opened_study(database: str | None, study: str | None) -> Iterator[Opened]:
     InputError
         If its workers do not come from Prolific.
     """
-    store = open_named_database(database)
-    try:
-        plans = StudyCache()
+    with named_database(database) as store:
         with transaction(store, write=False) as session:
-            row = chosen_study(session, study)
-            entry = plans.of(session, row.id, row.version).entry
+            loaded = open_study(session, study)
+            row, entry, plans = loaded.row, loaded.plan.entry, loaded.plans
             if entry.platform != "prolific":
                 raise input_fault(
                     f"the workers of {row.name} come from platform {entry.platform}",
@@ -64,8 +61,6 @@ def opened_study(database: str | None, study: str | None) -> Iterator[Opened]:
                 )
             opened = Opened(database=store, study_id=row.id, name=row.name, entry=entry, plans=plans)
         yield opened
-    finally:
-        store.engine.dispose()
 
 
 def yes_option(what: str) -> Callable[[F], F]:

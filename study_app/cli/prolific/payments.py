@@ -9,14 +9,16 @@ import click
 
 from metrics.errors import PrefcalError, input_fault, pluralise
 from metrics.files import write_atomically
-from study_app.cli.options import FiniteFloat, OutFile
-from study_app.cli.output import csv_text, database_option, table_text
+from study_app.cli.database import database_option, open_study
+from study_app.cli.options import output_file
+from study_app.cli.output import csv_text, table_text
 from study_app.cli.people.platform_lists import (
     SUBMISSION_COLUMNS,
     bonus_amounts,
     findings_in_words,
     submission_cells,
 )
+from study_app.cli.people.remind import base_option, quiet_hours_option
 from study_app.cli.prolific.opened import Opened, opened_study, say_sending, yes_option
 from study_app.prolific.api import ProlificApi
 from study_app.prolific.messages import personal_texts, send_messages
@@ -36,7 +38,7 @@ from study_app.services.researcher.orders import (
 )
 from study_app.services.researcher.reconcile import list_detail
 from study_app.services.researcher.remind import due_reminders
-from study_app.services.researcher.studies import SIGNING_KEY, chosen_study, setting
+from study_app.services.researcher.studies import SIGNING_KEY, setting
 from study_app.store import tokens
 from study_app.store.database import transaction
 from study_app.store.platform_models import PlatformOrder
@@ -67,15 +69,9 @@ def _synchronise(opened: Opened, api: ProlificApi) -> SyncReport:
     metavar="ID",
     help="Add a study on Prolific that was made by hand, whose address leads here.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    help="Write a line a submission into FILE, as CSV.",
-)
+@output_file("Write a line a submission into FILE, as CSV.", required=False)
 @database_option
-def sync_command(study: str | None, remote: str | None, output: str | None, database: str | None) -> None:
+def sync_command(study: str | None, remote: str | None, output: Path | None, database: str | None) -> None:
     """Read every submission of STUDY from Prolific, and say whom to pay and whom to ask.
 
     It does what `prefcal reconcile` does with a file. Places of returned and timed-out submissions are free again, and approvals and
@@ -153,8 +149,7 @@ def bonus(
     """
     with opened_study(database, study) as opened:
         with transaction(opened.database, write=is_real) as session:
-            row = chosen_study(session, opened.name)
-            _, amounts = bonus_amounts(session, row, file, each)
+            _, amounts = bonus_amounts(open_study(session, opened.name), file, each)
             currency = opened.entry.currency
             cents = {worker: int(100 * amount) for worker, amount in amounts.items()}
             if is_real:
@@ -175,21 +170,14 @@ def bonus(
 @click.command()
 @click.argument("study", metavar="STUDY")
 @click.argument("text", metavar="TEXT.txt", type=click.Path(path_type=Path))
-@click.option(
-    "--base", metavar="URL", required=True, help="Address of the server, such as https://study.example.org."
-)
+@base_option
 @click.option(
     "--for",
     "purpose",
     metavar="WORDS",
     help="What the message is for: nobody gets two for the same. [default: reminder and today's date]",
 )
-@click.option(
-    "--quiet-hours",
-    type=FiniteFloat(min=0),
-    metavar="H",
-    help="Leave out followers who came in the last H hours, by the stream's own clock.",
-)
+@quiet_hours_option
 @yes_option("Send them")
 @database_option
 def message(
@@ -216,10 +204,8 @@ def message(
     with opened_study(database, study) as opened:
         now = tokens.utc_now()
         with transaction(opened.database, write=False) as session:
-            row = chosen_study(session, opened.name)
-            reminders = due_reminders(
-                session, opened.plans.of(session, row.id, row.version), quiet_hours=quiet_hours, now=now
-            )
+            plan = open_study(session, opened.name).plan
+            reminders = due_reminders(session, plan, quiet_hours=quiet_hours, now=now)
             signer = Signer(setting(session, SIGNING_KEY) or "")
         texts = personal_texts(words, reminders, base=base, signer=signer)
         click.echo(f"{pluralise(len(texts), 'follower')} to write to")

@@ -101,17 +101,11 @@ class AgreeOptions:
     seed: int = seed_option()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultsFolder:
-    """Folder for results."""
-
-    folder: str = output_folder("Folder for the results.", path_type=str)
-
-
 @click.command()
 @click.argument("tables", type=click.Path())
-@with_options(choices=AgreeOptions, printed=Printed, out=ResultsFolder)
-def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsFolder) -> None:
+@with_options(choices=AgreeOptions, printed=Printed)
+@output_folder("Folder for the results.")
+def agree(tables: str, output: Path, *, choices: AgreeOptions, printed: Printed) -> None:
     """Measure how well measures agree with the preferences in TABLES.
 
     TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
@@ -139,9 +133,8 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     from study_app.cli.score.options import check_draws
 
     check_draws(choices.model, choices.draws)
-    folder = out.folder
-    check_folder(folder, tables)
-    evidence, record = _evidence(tables, choices, folder)
+    check_folder(output, tables)
+    evidence, record = _evidence(tables, choices, output)
     counted: dict[str, Any] = {
         "complete_only": choices.complete_only,
         "same_answers": choices.same_answers,
@@ -162,13 +155,13 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         **counted,
         "assist": choices.assist,
         "seed": choices.seed,
-        **_commands(folder),
+        **_commands(output),
     }
-    write_agreement(results, Path(folder), record, _streams(tables, evidence.model, choices))
+    write_agreement(results, output, record, _streams(tables, evidence.model, choices))
     notes = (
         *results.notes,
         *results.warnings,
-        *_rank(evidence, tables, folder, record, {**counted, "checks": checks}),
+        *_rank(evidence, tables, output, record, {**counted, "checks": checks}),
     )
     if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
@@ -179,7 +172,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     for note in notes:
         click.echo(note, err=True)
     if printed.is_for_people:
-        next_step(f"report {folder}")
+        next_step(f"report {output}")
 
 
 def _assisted(results: "AgreementTables") -> "Iterator[str]":
@@ -196,14 +189,14 @@ def _assisted(results: "AgreementTables") -> "Iterator[str]":
         )
 
 
-def check_folder(folder: str, tables: str) -> None:
+def check_folder(folder: Path, tables: str) -> None:
     """Refuse to write among the tables: the next export there would be refused."""
-    if Path(folder).resolve() == Path(tables).resolve():
+    if folder.resolve() == Path(tables).resolve():
         raise click.UsageError(f"-o {folder} is the folder of the tables; name another for the results")
 
 
 def _rank(
-    evidence: "ScoreSources", tables: str, folder: str, record: dict[str, Any], counted: dict[str, Any]
+    evidence: "ScoreSources", tables: str, folder: Path, record: dict[str, Any], counted: dict[str, Any]
 ) -> list[str]:
     """Write which systems people prefer, or return why that is unknown.
 
@@ -232,7 +225,7 @@ def _wanted(choices: AgreeOptions) -> "NamedComparisons | None":
     return NamedComparisons(primary=choices.primary, compare=choices.compare) if named else None
 
 
-def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSources, dict[str, Any]]":
+def _evidence(tables: str, choices: AgreeOptions, folder: Path) -> "tuple[ScoreSources, dict[str, Any]]":
     """Read everything that is named; return it with what agree.json says of it."""
     from calibration.agree.folder import file_record
     from calibration.agree.score_sources import ScoreSources, read_scores
@@ -301,11 +294,11 @@ def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "
     return score_streams(sources, model)
 
 
-def _commands(folder: str) -> dict[str, list[str]]:
+def _commands(folder: Path) -> dict[str, list[str]]:
     """Return the command as typed, and as typed in the folder of results."""
     context = click.get_current_context()
     typed = {name: _seen_from(Path.cwd(), name, value) for name, value in context.params.items()}
-    again = {name: _seen_from(Path(folder), name, value) for name, value in context.params.items()}
+    again = {name: _seen_from(folder, name, value) for name, value in context.params.items()}
     words = (["prefcal", "agree", *typed_options(context, each)] for each in (typed, again))
     return dict(zip(("command", "again"), words, strict=True))
 
@@ -318,7 +311,7 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
         return {kind: relative_path(path, folder) for kind, path in value.items()}
     return (
         relative_path(value, folder)
-        if name in {"tables", "model", "scores", "lengths", "folder"} and value
+        if name in {"tables", "model", "scores", "lengths", "output"} and value
         else value
     )
 

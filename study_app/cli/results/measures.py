@@ -1,11 +1,12 @@
 """Commands `prefcal measures` and `prefcal correlate`."""
 
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import with_options
+from study_app.cli.options import option, seed_option, with_options
 from study_app.cli.output import Output, ScoreOutput
 
 if TYPE_CHECKING:
@@ -53,25 +54,21 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
     return lines
 
 
+@dataclass(frozen=True, kw_only=True)
+class CorrelateOptions:
+    """Columns to correlate, and the seed of their intervals."""
+
+    x: str | None = option(metavar="COLUMN", help="The reference ranking, for tau-AP.")
+    others: tuple[str, ...] = option(
+        "--y", metavar="COLUMN", multiple=True, help="The ranking under test, for tau-AP; repeatable."
+    )
+    seed: int = seed_option("Random seed of the bootstrap over topics.")
+
+
 @click.command()
 @click.argument("table", type=click.Path())
-@click.option("--x", metavar="COLUMN", help="The reference ranking, for tau-AP.")
-@click.option(
-    "--y",
-    "others",
-    metavar="COLUMN",
-    multiple=True,
-    help="The ranking under test, for tau-AP; repeatable.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Random seed of the bootstrap over topics.",
-)
-@with_options(output=Output)
-def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
+@with_options(choices=CorrelateOptions, output=Output)
+def correlate(table: str, *, choices: CorrelateOptions, output: Output) -> None:
     """Correlate columns of scores in TABLE, a CSV with a header.
 
     Larger scores are better. TABLE is wide, a row per system and a column per measure (with columns run and topic: a row per system and topic), or long,
@@ -94,6 +91,7 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
     from metrics.readers.score_rows import read_measure_table
     from metrics.results import ALL, Score
 
+    x, others = choices.x, choices.others
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")
     scores, notes = read_measure_table(table, [x, *others] if x and others else [])
@@ -113,7 +111,7 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
     couples = list(combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x))
     if not couples:
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")
-    rows = correlations(scores, couples, rng=np.random.default_rng(seed))
+    rows = correlations(scores, couples, rng=np.random.default_rng(choices.seed))
     if output.format != "table" and len(others) == 1:
         ScoreOutput(format=output.format, file=output.file).scores(
             [Score(run_name(table), ALL, row.metric, row.value) for row in rows]

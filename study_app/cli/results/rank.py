@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ from study_app.cli.options import (
     FiniteFloat,
     assist_option,
     by_option,
-    one_of,
+    exclude_option,
     option,
     output_folder,
     same_answers_option,
@@ -55,9 +56,7 @@ class RankOptions:
         default=0.95,
         help="Confidence level of the intervals, and of all ranks of a task together.",
     )
-    exclude: str = one_of(
-        "rules", "none", help="Leave out the workers that the study's rules exclude, or keep them."
-    )
+    exclude: str = exclude_option()
     by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("win rates, and differences from the best,")
@@ -66,19 +65,11 @@ class RankOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankFolder:
-    """Folder for results, if any."""
-
-    folder: str | None = output_folder(
-        "Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
-    )
-
-
 @click.command()
 @click.argument("tables", type=click.Path())
-@with_options(choices=RankOptions, printed=Printed, out=RankFolder)
-def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder) -> None:
+@with_options(choices=RankOptions, printed=Printed)
+@output_folder("Folder for ranking.csv, duels.csv, the figure and LaTeX.", required=False)
+def rank(tables: str, output: Path | None, *, choices: RankOptions, printed: Printed) -> None:
     """Rank systems by the judgments of people in TABLES.
 
     TABLES is a folder as prefcal export writes it. For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
@@ -99,15 +90,14 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     from study_app.cli.results.agree import check_folder
     from study_app.cli.tables.folder import read_with_verdicts
 
-    folder = out.folder
-    if choices.raters is not None and ({folder, choices.within, choices.assist} != {None} or choices.ordinal):
+    if choices.raters is not None and ({output, choices.within, choices.assist} != {None} or choices.ordinal):
         raise click.UsageError(
             "--raters prints a table, and cannot be used with -o, --within, --assist or --ordinal"
         )
     if choices.ordinal and choices.within is not None:
         raise click.UsageError("--ordinal ranks over topics, and cannot be used with --within")
-    if folder is not None:
-        check_folder(folder, tables)
+    if output is not None:
+        check_folder(output, tables)
     people, verdicts = read_with_verdicts(tables, for_votes=True, by=choices.by)
     if choices.raters is not None:
         place = f"{tables}/preferences.csv"
@@ -129,23 +119,23 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         place=f"{tables}/preferences.csv",
     )
     ranking = replace(ranking, by=choices.by)
-    if folder is not None:
+    if output is not None:
         context = click.get_current_context()
         values = {name: value for name, value in context.params.items() if name != "seed"}
         record: dict[str, Any] = {
-            "tables": relative_path(tables, folder),
+            "tables": relative_path(tables, output),
             "tables_sha256": tables_sha256(tables),
             "exclude": choices.exclude,
             "same_answers": choices.same_answers,
             "assist": choices.assist,
             "command": ["prefcal", "rank", *typed_options(context, values)],
         }
-        write_ranking(ranking, folder, record)
-        _write_figures(ranking, folder)
-    _print(ranking, printed, folder)
+        write_ranking(ranking, output, record)
+        _write_figures(ranking, output)
+    _print(ranking, printed, output)
 
 
-def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
+def _print(ranking: "Ranking", printed: Printed, folder: Path | None) -> None:
     """Print a ranking, and on stderr what to know of it."""
     if printed.is_for_people:
         click.echo("\n".join(ranking_lines(ranking, folder)))
@@ -162,7 +152,7 @@ def _print(ranking: "Ranking", printed: Printed, folder: str | None) -> None:
             click.echo(note, err=True)
 
 
-def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
+def ranking_lines(ranking: "Ranking", folder: Path | None) -> Iterator[str]:
     """Yield the answer and a table for every task, then how to read them."""
     from calibration.rank.folder import ASSISTED, GRADED
     from study_app.cli.results.assisted_text import assisted_lines
@@ -290,7 +280,7 @@ def _cells(row: "pd.Series[Any]", *, ordinal: bool) -> list[str]:
     return [ranks_in_words(row["rank_low"], row["rank_high"]), row["system"], *own]
 
 
-def _write_figures(ranking: "Ranking", folder: str) -> None:
+def _write_figures(ranking: "Ranking", folder: Path) -> None:
     """Write figure and tables of every task beside the CSV files."""
     from study_app.report.build import write_section
     from study_app.report.parts.ranking import ranking_sections

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.output import database_option, simulated_lines
+from study_app.cli.database import database_option
+from study_app.cli.options import port_option
+from study_app.cli.output import simulated_lines
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.study_cache import StudyCache
@@ -117,13 +119,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     show_default=True,
     help="Address to listen at. The default answers this machine only, 0.0.0.0 other machines too.",
 )
-@click.option(
-    "--port",
-    default=8000,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen at; 0 takes a free one.",
-)
+@port_option(8000)
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),

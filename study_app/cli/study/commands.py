@@ -4,13 +4,15 @@ import json
 import math
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from metrics.errors import input_fault, join_names, pluralise
-from study_app.cli.options import OutFile
-from study_app.cli.output import database_option, database_session, open_named_database, simulated_lines
+from study_app.cli.database import database_option, database_session, open_study, study_session
+from study_app.cli.options import output_file, port_option
+from study_app.cli.output import simulated_lines
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -65,8 +67,6 @@ def shared_key(file: str) -> None:
     Write `pseudonyms: shared KEYFILE` into the study file of each, before the first worker comes.
     Keep KEYFILE as you keep the platform's list of ids: whoever has it can compute the pseudonym of any id.
     """
-    from pathlib import Path
-
     from study_app.study.shared_pseudonyms import new_key_file
 
     new_key_file(Path(file))
@@ -75,41 +75,29 @@ def shared_key(file: str) -> None:
 
 @click.command(name="took-part")
 @click.argument("study", metavar="STUDY")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutFile(path_type=str),
-    metavar="FILE",
-    required=True,
-    help="Write the digests into FILE.",
-)
+@output_file("Write the digests into FILE.")
 @database_option
-def took_part(study: str, file: str, database: str | None) -> None:
+def took_part(study: str, output: Path, database: str | None) -> None:
     """Write a list of who took part in STUDY, for the keep_out of studies that are loaded elsewhere or later.
 
     FILE has a digest of the platform id of everybody who agreed to take part, and no id. Whoever has FILE and an id can tell whether that
     person took part: keep it as you keep the platform's list.
     """
     from metrics.files import write_atomically
-    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.reconcile import consenters
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.tokens import utc_now
     from study_app.study.id_list import digest_lines
 
-    with database_session(database, write=True) as session:
-        chosen = chosen_study(session, study)
-        names, nameless = consenters(session, chosen.id)
+    with study_session(database, study, write=True) as opened:
+        names, nameless = consenters(opened.session, opened.row.id)
         if not names:
             raise input_fault(
                 f"nobody who took part in {study} still has a platform id here", cure="look into a backup"
             )
-        detail = f"digests of the platform ids of {pluralise(len(names), 'person', 'people')}"
-        add_audit_entry(session, chosen.id, None, "list who took part", detail, now=utc_now())
-        lines = digest_lines(chosen.name, chosen.config["platform"], names)
-        write_atomically(file, "\n".join(lines) + "\n", private=True)
-    click.echo(f"{study}: {pluralise(len(names), 'person', 'people')} who took part, in {file}")
+        people = pluralise(len(names), "person", "people")
+        opened.note("list who took part", f"digests of the platform ids of {people}")
+        lines = digest_lines(opened.row.name, opened.row.config["platform"], names)
+        write_atomically(output, "\n".join(lines) + "\n", private=True)
+    click.echo(f"{study}: {people} who took part, in {output}")
     if nameless:
         click.echo(f"note: {nameless} more took part, whose platform ids were deleted", err=True)
 
@@ -133,15 +121,13 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
     is changed.
     """
     from study_app.estimate.content import read_ready_study
-    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.load import LoadRefusedError, load_detail, load_study
-    from study_app.services.researcher.studies import chosen_study, create_keys
-    from study_app.store.database import transaction
+    from study_app.services.researcher.studies import create_keys
     from study_app.store.simulated_workers import simulated_studies
     from study_app.store.tokens import secret_token, utc_now
 
     content = read_ready_study(file)
-    with transaction(open_named_database(database, create=True), write=True) as session:
+    with database_session(database, write=True, create=True) as session:
         create_keys(session, new_token=secret_token)
         try:
             report = load_study(session, content, now=utc_now(), accept_texts=accept_texts)
@@ -150,8 +136,7 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
                 click.echo(line)
             raise
         if report.outcome != "unchanged":
-            study = chosen_study(session, report.study).id
-            add_audit_entry(session, study, None, "load", load_detail(report, content), now=utc_now())
+            open_study(session, report.study).note("load", load_detail(report, content))
         simulated = set(simulated_studies(session)) & {report.study}
     others = report.changes[len(report.differences) :]
     for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
@@ -175,13 +160,7 @@ def verdict_lines(changes: "Sequence[Change]") -> list[str]:
 
 @click.command(name="preview")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "--port",
-    default=8001,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen at; 0 takes a free one.",
-)
+@port_option(8001)
 def preview(file: str, port: int) -> None:
     """Serve all pages of the study file FILE on this machine, until Ctrl-C.
 
@@ -191,7 +170,6 @@ def preview(file: str, port: int) -> None:
     import logging
     import signal
     import sys
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from waitress import create_server
@@ -238,15 +216,15 @@ def resume(study: str, database: str | None) -> None:
 def _open_or_close(study: str, database: str | None, act: Literal["pause", "resume"], detail: str) -> bool:
     """Pause or resume a study, with an audit line; return whether it changed."""
     from study_app.services.researcher import studies
-    from study_app.services.researcher.audit import add_audit_entry
-    from study_app.store.tokens import utc_now
 
-    now = utc_now()
-    with database_session(database, write=True) as session:
-        row = studies.chosen_study(session, study)
-        changed = studies.pause(session, row, now=now) if act == "pause" else studies.resume(session, row)
+    with study_session(database, study, write=True) as opened:
+        changed = (
+            studies.pause(opened.session, opened.row, now=opened.now)
+            if act == "pause"
+            else studies.resume(opened.session, opened.row)
+        )
         if changed:
-            add_audit_entry(session, row.id, None, act, detail, now=now)
+            opened.note(act, detail)
     return changed
 
 

@@ -90,23 +90,17 @@ class SweepOptions:
     column: str | None = option(metavar="NAME", help="Measure of --like.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepOutput:
-    """Folder for the results of a sweep."""
-
-    folder: Path = output_folder("Folder for the results; a sweep that was stopped goes on there.")
-
-
 @click.command("msu")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@with_options(files=EventOptions, choices=SweepOptions, engine=ComputeOptions, out=SweepOutput)
+@with_options(files=EventOptions, choices=SweepOptions, engine=ComputeOptions)
+@output_folder("Folder for the results; a sweep that was stopped goes on there.")
 def msu(
     runs: tuple[str, ...],
+    output: Path,
     *,
     files: EventOptions,
     choices: SweepOptions,
     engine: ComputeOptions,
-    out: SweepOutput,
 ) -> None:
     """Score runs by MSU for every population of a grid, and compare the rankings.
 
@@ -118,7 +112,7 @@ def msu(
     from metrics.sweep.sweep import sweep_msu
     from metrics.sweep.tables import references
 
-    folder, scores, like = out.folder, choices.scores, choices.like
+    folder, scores, like = output, choices.scores, choices.like
     _check_owner(folder)
     grid = _grid(choices)
     if (like is None) != (choices.column is None):

@@ -10,9 +10,10 @@ import click
 from study_app.cli.options import (
     LEVEL,
     MAX_COUNT,
+    OUT_FILE,
+    OUT_FOLDER,
     POSITIVE,
-    OutFile,
-    OutFolder,
+    exclude_option,
     one_of,
     option,
     same_answers_option,
@@ -50,17 +51,15 @@ class FitCommandOptions:
     model_file: Path = option(
         "-o",
         "--output",
-        type=OutFile(),
+        type=OUT_FILE,
         required=True,
         metavar="FILE",
         help="The user model to write, such as user-model.json.",
     )
     plots: Path | None = option(
-        type=OutFolder(), metavar="DIR", help="Draw every fit into this folder, as PNG and SVG."
+        type=OUT_FOLDER, metavar="DIR", help="Draw every fit into this folder, as PNG and SVG."
     )
-    exclude: str = one_of(
-        "rules", "none", help="Leave out the workers that the study's rules exclude, or keep them."
-    )
+    exclude: str = exclude_option()
     complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
     same_answers: str = same_answers_option()
     inclusion: str = one_of(

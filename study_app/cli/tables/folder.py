@@ -1,5 +1,6 @@
 """Commands `prefcal export`, `features` and `check`: folders of tables."""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,8 +8,9 @@ import click
 
 from metrics.errors import percent, pluralise
 from study_app.cli.audit import note_command
-from study_app.cli.options import OutFolder, with_options
-from study_app.cli.output import Output, database_option, open_named_database, wrapped
+from study_app.cli.database import database_option, named_database, open_study
+from study_app.cli.options import OUT_FOLDER, option, output_folder, with_options
+from study_app.cli.output import Output, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -29,24 +31,29 @@ SQLite reports hundreds for one torn page.
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """What an export has, as `study_app.export.export_study` takes it."""
+
+    raw: bool = option(is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
+    parquet: bool = option(
+        is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
+    )
+    texts: bool = option(
+        is_flag=True,
+        help="Write the reasons of workers, in their own words: read them before you publish.",
+    )
+    exact_times: bool = option(
+        is_flag=True,
+        help="Leave all times as they are: with the platform's list they identify workers.",
+    )
+
+
 @click.command(name="export")
-@click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
-@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="Folder to write, in place of DIR.")
+@click.argument("folder", metavar="[DIR]", type=OUT_FOLDER, required=False)
+@output_folder("Folder to write, in place of DIR.", required=False)
 @click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
-@click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
-@click.option(
-    "--parquet", is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
-)
-@click.option(
-    "--texts",
-    is_flag=True,
-    help="Write the reasons of workers, in their own words: read them before you publish.",
-)
-@click.option(
-    "--exact-times",
-    is_flag=True,
-    help="Leave all times as they are: with the platform's list they identify workers.",
-)
+@with_options(choices=ExportOptions)
 @click.option(
     "--replace-real", is_flag=True, help="Let tables of simulated workers replace those of real ones in DIR."
 )
@@ -57,10 +64,7 @@ def export(
     study: str | None,
     database: str | None,
     *,
-    raw: bool,
-    parquet: bool,
-    texts: bool,
-    exact_times: bool,
+    choices: ExportOptions,
     replace_real: bool,
 ) -> None:
     """Write the tables of a study into DIR, as CSV, with study.json.
@@ -72,53 +76,41 @@ def export(
     """
     from metrics.errors import input_fault
     from study_app.export import check_not_real, export_study
-    from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.results_views import add_results_view
-    from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
-    from study_app.store.study_cache import StudyCache
-    from study_app.store.tokens import utc_now
 
     given = [each for each in (folder, output) if each is not None]
     if len(given) != 1:
         raise click.UsageError("name one folder to write: prefcal export DIR, or -o DIR")
     [folder] = given
-    store, now = open_named_database(database), utc_now()
-    try:
+    with named_database(database) as store:
         refuse_damaged(store)
         with transaction(store, write=False) as session:
-            chosen = chosen_study(session, study)
-            if study is None and str(folder) == chosen.name and not folder.exists():
+            opened = open_study(session, study)
+            name = opened.row.name
+            if study is None and str(folder) == name and not folder.exists():
                 raise input_fault(
-                    f"{chosen.name} is the name of the study, and the folder is missing",
-                    cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
+                    f"{name} is the name of the study, and the folder is missing",
+                    cure=f"name the folder, as in: prefcal export tables --study {name}",
                 )
             if not replace_real:
-                check_not_real(session, chosen, folder)
-            plans = StudyCache()
-            complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
+                check_not_real(session, opened.row, folder)
             summary = export_study(
                 session,
-                chosen,
+                opened.row,
                 folder,
-                now=now,
-                raw=raw,
-                parquet=parquet,
-                texts=texts,
-                exact_times=exact_times,
-                complete=complete,
+                now=opened.now,
+                complete=opened.complete_workers(),
+                **asdict(choices),
             )
-            name = chosen.name
         with transaction(store, write=True) as session:
-            add_results_view(session, chosen_study(session, name).id, now=now)
-        times = "exact times" if exact_times else "moved times"
+            add_results_view(session, open_study(session, name).row.id, now=opened.now)
+        times = "exact times" if choices.exact_times else "moved times"
         people = pluralise(summary.workers - summary.withdrawn, "person", "people")
-        parts = [times, *["with raw"] * raw, *["with reasons"] * texts, f"of {people} under pseudonyms"]
-        note_command(store, name, "export", ", ".join(parts))
-    finally:
-        store.engine.dispose()
+        more = [*["with raw"] * choices.raw, *["with reasons"] * choices.texts]
+        note_command(store, name, "export", ", ".join([times, *more, f"of {people} under pseudonyms"]))
     click.echo(f"exported {name} to {folder.absolute()}\n{_described(summary)}")
-    if summary.running and not exact_times:
+    if summary.running and not choices.exact_times:
         click.echo(
             "note: the study is still running, and the ended_at of each follow is the moment of this export, moved: do not publish"
             " these tables; export again when the study is over",
@@ -195,16 +187,8 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
 
 @click.command(name="features")
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    "tables",
-    type=OutFolder(),
-    metavar="TABLES",
-    required=True,
-    help="Folder of tables to write them into.",
-)
-def features(file: str, tables: Path) -> None:
+@output_folder("Folder of tables to write them into.", metavar="TABLES")
+def features(file: str, output: Path) -> None:
     """Write the tables of features of the study file FILE into the folder TABLES.
 
     These are positions, push_cells and intents, of everything that FILE names. Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
@@ -216,8 +200,8 @@ def features(file: str, tables: Path) -> None:
     from study_app.export.folder import feature_tables
 
     derived = feature_tables(read_whole_study(file))
-    write_tables(derived, tables)
-    renew_records(tables, {name: len(frame) for name, frame in derived.items()})
+    write_tables(derived, output)
+    renew_records(output, {name: len(frame) for name, frame in derived.items()})
     for name, frame in derived.items():
         click.echo(f"{name}: {len(frame):,} rows")
     if not {"positions", "push_cells"} & set(derived):

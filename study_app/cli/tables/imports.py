@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from study_app.cli.options import MAX_COUNT, FiniteFloat, TablesFolder, option, with_options
+from study_app.cli.options import MAX_COUNT, FiniteFloat, option, output_folder, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,8 +224,9 @@ class PreferenceFile:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@with_options(said=PreferenceFile, reading=CellOptions, out=TablesFolder)
-def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions, out: TablesFolder) -> None:
+@with_options(said=PreferenceFile, reading=CellOptions)
+@output_folder("Folder for the tables.")
+def import_preferences(file: Path, output: Path, *, said: PreferenceFile, reading: CellOptions) -> None:
     """Convert FILE, preferences from another tool, to tables in DIR.
 
     FILE is a CSV, JSON or a workbook (.xlsx) with one or several judgments a row; say which of its columns is what. Nested members
@@ -237,7 +238,7 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
 
     if said.task is not None and said.task_column is not None:
         raise click.UsageError("give one of --task and --task-column")
-    folder, visit_gap, task = out.folder, said.visit_gap, said.task or "preferences"
+    folder, visit_gap, task = output, said.visit_gap, said.task or "preferences"
     if visit_gap is not None and not (said.shown_at and said.decided_at):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
     if visit_gap is not None and not said.worker:
@@ -389,8 +390,9 @@ class VisitFile:
 
 @click.command("import-visits")
 @click.argument("file", type=click.Path(path_type=Path))
-@with_options(said=VisitFile, reading=CellOptions, out=TablesFolder)
-def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: TablesFolder) -> None:
+@with_options(said=VisitFile, reading=CellOptions)
+@output_folder("Folder for the tables.")
+def import_visits(file: Path, output: Path, *, said: VisitFile, reading: CellOptions) -> None:
     """Convert FILE, visits from another tool, to tables in DIR.
 
     The tables are visits and follows. FILE is a CSV, JSON or a workbook (.xlsx) with one row per visit; say which of its columns is what. Every row that cannot be read is named with
@@ -405,7 +407,7 @@ def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: Tab
     )
     from metrics.errors import pluralise
 
-    folder = out.folder
+    folder = output
     if (said.end is None) == (said.seconds is None):
         raise click.UsageError("give one of --end and --seconds")
     _check_free(folder, None, "visits", *([] if said.no_follows else ["follows"]))

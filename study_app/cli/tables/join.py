@@ -5,20 +5,13 @@ from pathlib import Path
 import click
 
 from metrics.errors import printable
-from study_app.cli.options import OutFolder
+from study_app.cli.options import output_folder
 from study_app.cli.output import wrapped
 
 
 @click.command("join")
 @click.argument("folders", metavar="TABLES...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=OutFolder(),
-    metavar="DIR",
-    required=True,
-    help="Folder to write the joined tables into.",
-)
+@output_folder("Folder to write the joined tables into.")
 @click.option(
     "--workers",
     type=click.Choice(["same", "different"]),

@@ -21,16 +21,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from study_app.logs.dwell import LoggedEvent, read_page, server_times
+from study_app.logs.logged_events import LoggedEvent, server_times, wholly_seen
 from study_app.protocol.domain import (
     fewest,
     follow_length,
     is_same_visit,
-    rng_for,
     stream_time,
 )
 from study_app.protocol.steps import Step
-from study_app.protocol.streams import SIDE, UpdateStream, places_of
+from study_app.protocol.streams import SIDE, UpdateStream, key_of, places_of
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker
@@ -137,7 +136,7 @@ def enrol(
     if slot.id in progress.follows:
         return progress.follows[slot.id]
     queue_for(session, task)
-    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"system {task.number}.{slot.position}")
+    rng = progress.rng(f"system {task.number}.{slot.position}")
     tallies = follower_tallies(session, task, slot.topic_id)[slot.topic_id]
     system = rng.choice(fewest(tallies, task.following.workers_per_stream))
     stream = plans.stream(session, progress.plan, slot.topic_id, system)
@@ -167,10 +166,6 @@ def follower_tallies(session: Session, task: CachedTask, *topics: int) -> dict[i
     for topic, system, number in session.execute(counted):
         tallies[topic][system] = number
     return tallies
-
-
-TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
-"""Kinds of events that reveal what was on the screen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +200,7 @@ def open_view(
     """
     latest, newer = _latest_and_above(session, followed_stream)
     logs, upto = _logged(session, newer), followed_stream.upto(now)
-    read = _places(followed_stream, newer, logs)
+    read = _places(newer, logs)
     if latest is None:
         visit, after, below = 1, 0, None
     elif is_same_visit(_last_sign([latest, *(v for v in newer if v.visit == latest.visit)], logs), now):
@@ -266,24 +261,18 @@ def _last_sign(views: Sequence[StreamViewRow], logs: Mapping[str, Sequence[Logge
     return max(signs)
 
 
-def places_read(
-    session: Session, followed_stream: FollowedStream, views: Iterable[StreamViewRow]
-) -> set[int]:
+def places_read(session: Session, views: Iterable[StreamViewRow]) -> set[int]:
     """Return the indices of updates read: named by a form, or fully seen in the log."""
     showing = [view for view in views if view.last]
-    return _places(followed_stream, showing, _logged(session, showing))
+    return _places(showing, _logged(session, showing))
 
 
-def _places(
-    followed_stream: FollowedStream, views: Iterable[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]
-) -> set[int]:
+def _places(views: Iterable[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]) -> set[int]:
     read = set()
     for view in views:
         if view.last:
-            items = followed_stream.stream.items(view.first, view.last, followed_stream.entry.language)
-            events = [event for event in logs.get(view.key, ()) if event.kind in TELLING]
-            seen = read_page(events, {SIDE: items}).items
-            read |= places_of(item for (_, item), reading in seen.items() if reading.fully_seen)
+            shown = {(SIDE, key_of(place)) for place in range(view.first, view.last + 1)}
+            read |= places_of(key for _, key in wholly_seen(logs.get(view.key, ()), shown))
             read.update(view.read)
     return read
 

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from study_app.protocol.domain import (
     UsefulQuestionDraw,
     drawn_questions,
-    rng_for,
     single_new_nuggets,
     visits_late,
 )
@@ -94,11 +93,7 @@ def ask(
             for followed_stream in _candidates(session, followed_stream, view)
             if followed_stream.nugget not in asked
         ]
-        rng = rng_for(
-            progress.plan.entry.seed,
-            progress.worker.number,
-            f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
-        )
+        rng = progress.rng(f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}")
         so_far = _asked_so_far(session, progress.plan.id) if candidates else {}
         drawn_now = drawn_questions(candidates, so_far, room, rng)
         if drawn_now:
@@ -164,7 +159,7 @@ def _candidates(
     so_far = {"follow": followed_stream.follow.id, "visit": view.visit}
     rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
-    now = places_read(session, followed_stream, [earlier for earlier in views if earlier.visit == view.visit])
+    now = places_read(session, [earlier for earlier in views if earlier.visit == view.visit])
     nuggets_now = {name for update_index in now for name, _ in followed_stream.stream.brought(update_index)}
     rivals = [
         update_index
@@ -173,7 +168,6 @@ def _candidates(
     ]
     before = places_read(
         session,
-        followed_stream,
         [
             earlier
             for earlier in views

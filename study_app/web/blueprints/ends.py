@@ -8,7 +8,7 @@ from flask import Blueprint, make_response, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from study_app.protocol.steps import DONE, FINISH, STOP, STOPPED, WITHDRAWN, Step, current_step, open_steps
+from study_app.protocol.steps import DONE, STOPPED, WITHDRAWN, Step, current_step, open_steps
 from study_app.services.worker import answers, ends
 from study_app.services.worker.ends import DueCode, end_code, is_noted, note_shown, visit_code
 from study_app.services.worker.ends import withdraw as service
@@ -16,9 +16,16 @@ from study_app.services.worker.entry import consent_text
 from study_app.services.worker.worker_progress import WorkerProgress, load_progress
 from study_app.store.database import transaction
 from study_app.store.study_cache import WorkerRow
-from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.blueprints.step_views import PAGE_KEY_LETTERS, REFUSED, render_step, submit_step, to_step
+from study_app.web.blueprints.step_views import (
+    REFUSED,
+    StepForm,
+    render_served,
+    render_step,
+    served_page,
+    step_form,
+    to_step,
+)
 from study_app.web.pages.pages import WithdrawPage
 from study_app.web.serving import (
     LANGUAGES,
@@ -34,40 +41,17 @@ from study_app.web.show.step_pages import end_page
 blueprint = Blueprint("ends", __name__)
 
 
-@blueprint.get("/w/<token>/finish")
-def finish(token: str) -> Response:
-    """Show the page with the last button."""
-    return render_step(token, FINISH)
-
-
-@blueprint.post("/w/<token>/finish")
-def post_finish(token: str) -> Response:
+@step_form(blueprint, "/w/<token>/finish", shows="Show the page with the last button.")
+def post_finish(form: StepForm) -> None:
     """Complete the worker and create the completion code."""
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
-        app = server()
-        answers.finish(session, progress, now=app.now(), new_token=app.new_token)
-        return None
-
-    return submit_step(token, FINISH, store)
+    answers.finish(form.session, form.progress, now=form.now, new_token=server().new_token)
 
 
-@blueprint.get("/w/<token>/stop")
-def stop(token: str) -> Response:
-    """Show the page that asks whether to stop."""
-    return render_step(token, STOP)
-
-
-@blueprint.post("/w/<token>/stop")
-def post_stop(token: str) -> Response:
+@step_form(blueprint, "/w/<token>/stop", shows="Show the page that asks whether to stop.")
+def post_stop(form: StepForm) -> None:
     """End the worker's part early."""
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
-        if request.form.get("stop") == "yes":
-            ends.stop(session, progress, "partial", now=server().now())
-        return None
-
-    return submit_step(token, STOP, store)
+    if request.form.get("stop") == "yes":
+        ends.stop(form.session, form.progress, "partial", now=form.now)
 
 
 @blueprint.get("/w/<token>/done")
@@ -100,15 +84,7 @@ def _show_code(token: str, step: Step) -> Response:
     if is_new:
         _note_shown(progress.worker, due, now=now)
     relax_headers(form_host=due.form_host, frame_hosts=frame_hosts(progress.plan.entry))
-    served = PageToken(
-        worker=worker,
-        key=app.new_token(PAGE_KEY_LETTERS),
-        step=step.path,
-        showing=None,
-        served_at=now,
-        version=progress.plan.version,
-    )
-    return render_page("done", page, tokens={"worker": token, "page": app.signer.page_token(served)})
+    return render_served("done", page, token, served_page(progress, step, now=now))
 
 
 def new_visit_code(session: Session, progress: WorkerProgress) -> Callable[[], None] | None:

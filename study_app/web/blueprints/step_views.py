@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 from urllib.parse import urlencode
 
-from flask import jsonify, redirect, request
+from flask import Blueprint, jsonify, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -16,8 +16,10 @@ from study_app.services.worker.slots import keep_alive, take_after, take_next
 from study_app.services.worker.worker_progress import WorkerProgress, load_progress
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND
+from study_app.store.study_cache import CachedTask, SlotRow
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.study.platforms import frame_hosts
+from study_app.web.pages.pages import WorkerPage
 from study_app.web.serving import is_https, message_response, note_worker, relax_headers, render_page, server
 from study_app.web.show.step_pages import page_of
 
@@ -45,11 +47,86 @@ class NextStep:
     query: str = ""
 
 
-FormStore: TypeAlias = Callable[[Session, WorkerProgress, PageToken], str | NextStep | None]
+@dataclass(frozen=True, slots=True)
+class StepForm:
+    """Form that was sent from a step's page, with the transaction that stores it.
+
+    Attributes
+    ----------
+    progress : WorkerProgress
+        Before the form; its worker is locked.
+    page : PageToken
+        The page on which it stood.
+    """
+
+    session: Session
+    progress: WorkerProgress
+    step: Step
+    page: PageToken
+
+    @property
+    def now(self) -> datetime:
+        """Time of the server's clock."""
+        return server().now()
+
+    @property
+    def task(self) -> CachedTask:
+        """Task of the step."""
+        return self.progress.task(self.step)
+
+    @property
+    def slot(self) -> SlotRow:
+        """Slot of the step."""
+        return self.progress.slot(self.step)
+
+
+FormStore: TypeAlias = Callable[[StepForm], str | NextStep | None]
 """Callable that stores a form.
 
 It returns the catalogue key of the form's fault, or the next address; None means the next step.
 """
+
+
+def step_form(blueprint: Blueprint, rule: str, *, shows: str = "") -> Callable[[FormStore], FormStore]:
+    """Register what stores the form of a step as its POST view.
+
+    Parameters
+    ----------
+    blueprint : Blueprint
+        Of the view.
+    rule : str
+        Address, with the kind of step as its last fixed word.
+    shows : str
+        Description of the page with the form, which gets a GET view; empty where it has one of its own.
+    """
+    kind = _kind_of(rule)
+
+    def register(store: FormStore) -> FormStore:
+        def post(token: str, **numbers: int) -> Response:
+            return submit_step(token, Step(kind, *numbers.values()), store)
+
+        if shows:
+            step_page(blueprint, rule, store.__name__.removeprefix("post_"), shows)
+        post.__doc__ = store.__doc__
+        blueprint.add_url_rule(rule, store.__name__, post, methods=["POST"])
+        return store
+
+    return register
+
+
+def step_page(blueprint: Blueprint, rule: str, name: str, shows: str) -> None:
+    """Register the GET view of a step's page, with its name and description."""
+    kind = _kind_of(rule)
+
+    def get(token: str, **numbers: int) -> Response:
+        return render_step(token, Step(kind, *numbers.values()))
+
+    get.__doc__ = shows
+    blueprint.add_url_rule(rule, name, get)
+
+
+def _kind_of(rule: str) -> str:
+    return next(word for word in reversed(rule.split("/")) if not word.startswith("<"))
 
 
 def to_step(token: str, step: Step, query: str = "") -> Response:
@@ -120,20 +197,41 @@ def render_step(
                 arrival=arrival(now=now) if arrival_source(now=now) != "own" else "",
             )
         )
-        served = PageToken(
-            worker=worker,
-            key=app.new_token(PAGE_KEY_LETTERS),
-            step=step.path,
-            showing=None if shown is None else shown.id,
-            served_at=now,
-            version=progress.plan.version,
-        )
     if note is not None:
         note()
+    served = served_page(progress, step, now=now, showing=None if shown is None else shown.id)
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
-    tokens = {"worker": token, "page": app.signer.page_token(served)}
-    part = part_of(progress.state, step)
-    return render_page(template, page, status=REFUSED if error else 200, tokens=tokens, part=part)
+    return render_served(
+        template, page, token, served, part_of(progress.state, step), status=REFUSED if error else 200
+    )
+
+
+def served_page(
+    progress: WorkerProgress, step: Step, *, now: datetime, showing: int | None = None
+) -> PageToken:
+    """Return the token of a page that is served to a worker now, under a new key."""
+    return PageToken(
+        worker=progress.worker.id,
+        key=server().new_token(PAGE_KEY_LETTERS),
+        step=step.path,
+        showing=showing,
+        served_at=now,
+        version=progress.plan.version,
+    )
+
+
+def render_served(
+    template: str,
+    page: WorkerPage,
+    token: str,
+    served: PageToken,
+    part: tuple[int, int] | None = None,
+    *,
+    status: int = 200,
+) -> Response:
+    """Render a worker's page with the tokens that its forms and events carry."""
+    tokens = {"worker": token, "page": server().signer.page_token(served)}
+    return render_page(template, page, status=status, tokens=tokens, part=part)
 
 
 def arrival_source(*, now: datetime) -> str:
@@ -156,7 +254,8 @@ def submit_step(token: str, step: Step, store: FormStore) -> Response:
         if step not in open_steps(progress.state):
             return to_step(token, current_step(progress.state))
         keep_alive(session, progress, now=now, answers=step.kind in ANSWERED)
-        onward = store(session, progress, served) or NextStep(_following(session, progress, step, now=now))
+        form = StepForm(session, progress, step, served)
+        onward = store(form) or NextStep(_following(session, progress, step, now=now))
     if isinstance(onward, NextStep):
         return to_step(token, onward.step, JUST_FINISHED if onward.step == DONE else onward.query)
     return render_step(token, step, error=onward)

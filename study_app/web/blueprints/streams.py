@@ -1,57 +1,44 @@
 """Views of stream tasks: enrolling, reading, leaving and later questions."""
 
+from dataclasses import replace
+
 from flask import Blueprint, request
-from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import Step, current_step, open_steps, part_of
 from study_app.services.worker import streams as service
 from study_app.services.worker import useful as asking
 from study_app.services.worker.answers import PageRequest
-from study_app.services.worker.worker_progress import WorkerProgress, load_progress
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
-from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
 from study_app.web.blueprints.ends import new_visit_code
 from study_app.web.blueprints.step_views import (
-    PAGE_KEY_LETTERS,
     NextStep,
+    StepForm,
     arrival_source,
     home,
+    render_served,
     render_step,
-    submit_step,
+    served_page,
+    step_form,
+    step_page,
     to_step,
 )
-from study_app.web.serving import note_worker, relax_headers, render_page, server
+from study_app.web.serving import note_worker, relax_headers, server
 from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("streams", __name__, url_prefix="/w/<token>")
 ANSWERS = {"yes": True, "no": False}
 
 
-@blueprint.get("/<int:task>/<int:query>/enrol")
-def enrol(token: str, task: int, query: int) -> Response:
-    """Show the page about following an event."""
-    return render_step(token, Step("enrol", task, query))
-
-
-@blueprint.post("/<int:task>/<int:query>/enrol")
-def post_enrol(token: str, task: int, query: int) -> Response:
+@step_form(blueprint, "/<int:task>/<int:query>/enrol", shows="Show the page about following an event.")
+def post_enrol(form: StepForm) -> None:
     """Begin to follow an event."""
-    step = Step("enrol", task, query)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
-        app = server()
-        service.enrol(session, app.plans, progress, step, now=app.now())
-        return None
-
-    return submit_step(token, step, store)
+    service.enrol(form.session, server().plans, form.progress, form.step, now=form.now)
 
 
-@blueprint.get("/<int:task>/streams")
-def streams(token: str, task: int) -> Response:
-    """Show the streams that the worker follows."""
-    return render_step(token, Step("streams", task))
+step_page(blueprint, "/<int:task>/streams", "streams", "Show the streams that the worker follows.")
 
 
 @blueprint.get("/<int:task>/<int:query>/stream")
@@ -68,72 +55,44 @@ def stream(token: str, task: int, query: int) -> Response:
         follow = service.followed(session, app.plans, progress, step)
         if follow.follow.ends_at <= now:
             return to_step(token, Step("away", task, query))
-        key = app.new_token(PAGE_KEY_LETTERS)
-        below = request.args.get("below", type=int)
-        served = service.open_view(
-            session, follow, key=key, entry=arrival_source(now=now), below=below, now=now
-        )
+        served = served_page(progress, step, now=now)
+        below, entry = request.args.get("below", type=int), arrival_source(now=now)
+        view = service.open_view(session, follow, key=served.key, entry=entry, below=below, now=now)
         page_request = PageRequest(
             session=session, plans=app.plans, here=progress, step=step, now=now, home=home(token)
         )
-        page = stream_page(page_request, follow, served)
-    signed = app.signer.page_token(
-        PageToken(
-            worker=worker,
-            key=key,
-            step=step.path,
-            showing=None,
-            served_at=now,
-            version=progress.plan.version,
-        )
-    )
-    tokens = {"worker": token, "page": signed}
-    return render_page("stream", page, tokens=tokens, part=part_of(progress.state, step))
+        page = stream_page(page_request, follow, view)
+    return render_served("stream", page, token, served, part_of(progress.state, step))
 
 
-@blueprint.post("/<int:task>/<int:query>/stream")
-def post_stream(token: str, task: int, query: int) -> Response:
+@step_form(blueprint, "/<int:task>/<int:query>/stream")
+def post_stream(form: StepForm) -> NextStep:
     """Leave a stream, or with ``below`` show older updates of the visit.
 
     The updates read are stored either way.
     """
-    step = Step("stream", task, query)
-    below = request.form.get("below", type=int)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
-        app = server()
-        now = app.now()
-        follow = service.followed(session, app.plans, progress, step)
-        view = service.send_read(session, follow, page=page.key, keys=request.form.getlist("read"), now=now)
-        if below is not None:
-            return NextStep(step, f"below={below}")
-        asks = view is not None and asking.ask(session, progress, step, follow, view, now=now)
-        return NextStep(Step("useful" if asks else "away", task, query))
-
-    return submit_step(token, step, store)
+    below, now = request.form.get("below", type=int), form.now
+    follow = service.followed(form.session, server().plans, form.progress, form.step)
+    keys = request.form.getlist("read")
+    view = service.send_read(form.session, follow, page=form.page.key, keys=keys, now=now)
+    if below is not None:
+        return NextStep(form.step, f"below={below}")
+    asks = view is not None and asking.ask(form.session, form.progress, form.step, follow, view, now=now)
+    return NextStep(replace(form.step, kind="useful" if asks else "away"))
 
 
-@blueprint.get("/<int:task>/<int:query>/useful")
-def useful(token: str, task: int, query: int) -> Response:
-    """Ask which updates of the visit were still of use."""
-    return render_step(token, Step("useful", task, query))
-
-
-@blueprint.post("/<int:task>/<int:query>/useful")
-def post_useful(token: str, task: int, query: int) -> Response:
+@step_form(
+    blueprint, "/<int:task>/<int:query>/useful", shows="Ask which updates of the visit were still of use."
+)
+def post_useful(form: StepForm) -> NextStep:
     """Store the answers about use; none is required."""
-    step = Step("useful", task, query)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
-        follow = progress.follow(step)
-        shown = asking.questions_on_page(session, follow, served_at=page.served_at)
-        for number, question in enumerate(shown, start=1):
-            answer = ANSWERS.get(request.form.get(f"useful-{number}", ""))
-            if answer is not None and "skip" not in request.form:
-                asking.answer(session, question, useful=answer, page=page.key, now=server().now())
-        return NextStep(Step("away", task, query))
-
-    return submit_step(token, step, store)
+    follow = form.progress.follow(form.step)
+    shown = asking.questions_on_page(form.session, follow, served_at=form.page.served_at)
+    for number, question in enumerate(shown, start=1):
+        answer = ANSWERS.get(request.form.get(f"useful-{number}", ""))
+        if answer is not None and "skip" not in request.form:
+            asking.answer(form.session, question, useful=answer, page=form.page.key, now=form.now)
+    return NextStep(replace(form.step, kind="away"))
 
 
 @blueprint.get("/<int:task>/<int:query>/away")

@@ -1,10 +1,9 @@
 """Views of consent, searches, votes, pairs, ratings, questions and introductions."""
 
 from flask import Blueprint, request
-from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from study_app.protocol.steps import CONSENT, FULL, STOPPED, Step, current_step
+from study_app.protocol.steps import STOPPED, Step, current_step
 from study_app.services.researcher.studies import is_paused
 from study_app.services.worker import answers
 from study_app.services.worker.answers import Answer, attempt, reply, sent_ratings, sheet_of
@@ -12,13 +11,20 @@ from study_app.services.worker.answers import rate as store_ratings
 from study_app.services.worker.ends import stop
 from study_app.services.worker.entry import give_consent
 from study_app.services.worker.slots import listed_topics, take_next, take_slot
-from study_app.services.worker.worker_progress import WorkerProgress, load_progress
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
-from study_app.store.tokens import PageToken
 from study_app.study.entries import JudgingTask, QuestionTask, TaskWithSearch, expect_entry_type
 from study_app.study.pair_answers import read_pair_form
 from study_app.study.question_answers import checked_answers, screens_out
-from study_app.web.blueprints.step_views import NextStep, arrival, render_step, submit_step, to_step
+from study_app.web.blueprints.step_views import (
+    NextStep,
+    StepForm,
+    arrival,
+    render_step,
+    step_form,
+    step_page,
+    to_step,
+)
 from study_app.web.serving import note_worker, server
 from study_app.web.show.tasks import sent_options
 
@@ -38,28 +44,18 @@ def resume(token: str) -> Response:
     return to_step(token, step, arrival(now=now) if step.kind in {"stream", "streams"} else "")
 
 
-@blueprint.get("/consent")
-def consent(token: str) -> Response:
-    """Show the consent text and ask for consent."""
-    return render_step(token, CONSENT)
-
-
-@blueprint.post("/consent")
-def post_consent(token: str) -> Response:
+@step_form(blueprint, "/consent", shows="Show the consent text and ask for consent.")
+def post_consent(form: StepForm) -> str | None:
     """Store the consent."""
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
-        if request.form.get("agree") != "yes":
-            return "consent.must_agree"
-        current = progress.plan.consent_sha256
-        if request.form.get("text", current) != current:
-            return "consent.changed"
-        if not progress.state.consented and is_paused(session, progress.plan.id):
-            return "consent.paused"
-        give_consent(session, progress, now=server().now())
-        return None
-
-    return submit_step(token, CONSENT, store)
+    plan = form.progress.plan
+    if request.form.get("agree") != "yes":
+        return "consent.must_agree"
+    if request.form.get("text", plan.consent_sha256) != plan.consent_sha256:
+        return "consent.changed"
+    if not form.progress.state.consented and is_paused(form.session, plan.id):
+        return "consent.paused"
+    give_consent(form.session, form.progress, now=form.now)
+    return None
 
 
 @blueprint.get("/<int:task>/choose")
@@ -79,22 +75,17 @@ def choose(token: str, task: int) -> Response:
     return to_step(token, step)
 
 
-@blueprint.post("/<int:task>/choose")
-def post_choose(token: str, task: int) -> Response:
+@step_form(blueprint, "/<int:task>/choose")
+def post_choose(form: StepForm) -> str | None:
     """Assign the chosen query to the worker."""
-    step = Step("choose", task)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
-        listed = listed_topics(progress, progress.task(step))
-        number = request.form.get("topic", type=int)
-        if number is None or not 1 <= number <= len(listed):
-            return "choose.pick_one"
-        if not progress.state.tasks[task - 1].wants_slot:
-            return None
-        taken = take_slot(session, progress, progress.task(step), listed[number - 1].id, now=server().now())
-        return None if taken else "choose.just_taken"
-
-    return submit_step(token, step, store)
+    listed = listed_topics(form.progress, form.task)
+    number = request.form.get("topic", type=int)
+    if number is None or not 1 <= number <= len(listed):
+        return "choose.pick_one"
+    if not form.progress.state.tasks[form.step.task - 1].wants_slot:
+        return None
+    taken = take_slot(form.session, form.progress, form.task, listed[number - 1].id, now=form.now)
+    return None if taken else "choose.just_taken"
 
 
 @blueprint.get("/<int:task>/<int:query>/search")
@@ -112,142 +103,79 @@ def search(token: str, task: int, query: int) -> Response:
     return render_step(token, step)
 
 
-@blueprint.post("/<int:task>/<int:query>/search")
-def post_search(token: str, task: int, query: int) -> Response:
+@step_form(blueprint, "/<int:task>/<int:query>/search")
+def post_search(form: StepForm) -> str | None:
     """Leave the search if it lasted long enough."""
-    step = Step("search", task, query)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
-        least = expect_entry_type(progress.task(step).entry, TaskWithSearch).search_seconds
-        left = answers.leave_search(session, progress.slot(step), least_seconds=least, now=server().now())
-        return None if left else "search.too_early"
-
-    return submit_step(token, step, store)
+    least = expect_entry_type(form.task.entry, TaskWithSearch).search_seconds
+    left = answers.leave_search(form.session, form.slot, least_seconds=least, now=form.now)
+    return None if left else "search.too_early"
 
 
-@blueprint.get("/<int:task>/<int:query>/vote")
-def vote(token: str, task: int, query: int) -> Response:
-    """Show a query's intents."""
-    return render_step(token, Step("vote", task, query))
-
-
-@blueprint.post("/<int:task>/<int:query>/vote")
-def post_vote(token: str, task: int, query: int) -> Response:
+@step_form(blueprint, "/<int:task>/<int:query>/vote", shows="Show a query's intents.")
+def post_vote(form: StepForm) -> str | None:
     """Store the intents that were ticked."""
-    step = Step("vote", task, query)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
-        slot = progress.slot(step)
-        intents = progress.task(step).topic(slot.topic_id).intents
-        ticked = set(request.form.getlist("intent", type=int))
-        if not ticked <= set(range(1, len(intents) + 1)) or bool(ticked) == ("none" in request.form):
-            return "vote.tick_or_none"
-        names = [name for position, (name, _) in enumerate(intents, start=1) if position in ticked]
-        answers.vote(session, slot, names, page, now=server().now())
-        return None
-
-    return submit_step(token, step, store)
+    intents = form.task.topic(form.slot.topic_id).intents
+    ticked = set(request.form.getlist("intent", type=int))
+    if not ticked <= set(range(1, len(intents) + 1)) or bool(ticked) == ("none" in request.form):
+        return "vote.tick_or_none"
+    names = [name for position, (name, _) in enumerate(intents, start=1) if position in ticked]
+    answers.vote(form.session, form.slot, names, form.page, now=form.now)
+    return None
 
 
-@blueprint.get("/<int:task>/<int:query>/pair/<int:pair>")
-def pair(token: str, task: int, query: int, pair: int) -> Response:
-    """Show the two sides of a pair."""
-    return render_step(token, Step("pair", task, query, pair))
-
-
-@blueprint.post("/<int:task>/<int:query>/pair/<int:pair>")
-def post_pair(token: str, task: int, query: int, pair: int) -> Response:
+@step_form(blueprint, "/<int:task>/<int:query>/pair/<int:pair>", shows="Show the two sides of a pair.")
+def post_pair(form: StepForm) -> str | None:
     """Store the preference for a pair."""
-    step = Step("pair", task, query, pair)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
-        entry = expect_entry_type(progress.task(step).entry, JudgingTask)  # type: ignore[type-abstract]
-        form, layout = read_pair_form(entry, request.form.to_dict(flat=False)), request.form.get("layout", "")
-        if form.answer is None:
-            return form.fault
-        answer = Answer(
-            pair=form.answer,
-            decision_ms=request.form.get("decision_ms", type=int),
-            layout=layout if layout in LAYOUTS else None,
-        )
-        answers.judge(session, progress, step, answer, page, now=server().now())
-        return None
-
-    return submit_step(token, step, store)
+    entry = expect_entry_type(form.task.entry, JudgingTask)  # type: ignore[type-abstract]
+    sent, layout = read_pair_form(entry, request.form.to_dict(flat=False)), request.form.get("layout", "")
+    if sent.answer is None:
+        return sent.fault
+    answer = Answer(
+        pair=sent.answer,
+        decision_ms=request.form.get("decision_ms", type=int),
+        layout=layout if layout in LAYOUTS else None,
+    )
+    answers.judge(form.session, form.progress, form.step, answer, form.page, now=form.now)
+    return None
 
 
-@blueprint.get("/full")
-def full(token: str) -> Response:
-    """Show that there is nothing left to do."""
-    return render_step(token, FULL)
+step_page(blueprint, "/full", "full", "Show that there is nothing left to do.")
 
 
-@blueprint.get("/<int:task>/intro")
-def intro(token: str, task: int) -> Response:
-    """Show the page before a task."""
-    return render_step(token, Step("intro", task))
-
-
-@blueprint.post("/<int:task>/intro")
-def post_intro(token: str, task: int) -> Response:
+@step_form(blueprint, "/<int:task>/intro", shows="Show the page before a task.")
+def post_intro(form: StepForm) -> str | NextStep | None:
     """Store a try at the check; the second failure ends the worker's part."""
-    step = Step("intro", task)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | NextStep | None:
-        now, plan = server().now(), progress.task(step)
-        picked = sent_options(plan.check, request.form.to_dict(flat=False))
-        if not all(picked):
-            return None if progress.state.tasks[task - 1].introduction else "intro.answer_all"
-        stand = attempt(session, progress.worker, plan, picked, page, now=now)
-        if stand.passed:
-            return None
-        if stand.tries_left:
-            return "intro.wrong"
-        stop(session, progress, "failed_checks", now=now)
-        return NextStep(STOPPED)
-
-    return submit_step(token, step, store)
-
-
-@blueprint.get("/<int:task>/<int:query>/rate/<int:sheet>")
-def rate(token: str, task: int, query: int, sheet: int) -> Response:
-    """Show iUnits to rate."""
-    return render_step(token, Step("rate", task, query, sheet))
-
-
-@blueprint.post("/<int:task>/<int:query>/rate/<int:sheet>")
-def post_rate(token: str, task: int, query: int, sheet: int) -> Response:
-    """Store the ratings of a sheet."""
-    step = Step("rate", task, query, sheet)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:
-        ratings = sent_ratings(sheet_of(session, progress, step), request.form.to_dict(flat=False))
-        whole = store_ratings(session, progress, step, ratings, page, now=server().now())
-        return None if whole else "rate.rate_all"
-
-    return submit_step(token, step, store)
-
-
-@blueprint.get("/<int:task>/<int:query>/questions")
-def questions(token: str, task: int, query: int) -> Response:
-    """Show the questions of a task."""
-    return render_step(token, Step("questions", task, query))
-
-
-@blueprint.post("/<int:task>/<int:query>/questions")
-def post_questions(token: str, task: int, query: int) -> Response:
-    """Store the answers; one that screens out ends the worker's part."""
-    step = Step("questions", task, query)
-
-    def store(session: Session, progress: WorkerProgress, page: PageToken) -> str | NextStep | None:
-        entry, now = expect_entry_type(progress.task(step).entry, QuestionTask), server().now()
-        checked = checked_answers(entry.questions, request.form.to_dict(flat=False))
-        if checked.refusals:
-            return "questions.mend"
-        reply(session, progress.slot(step), checked.answers, page, now=now)
-        if screens_out(entry.questions, checked.answers):
-            stop(session, progress, "screened_out", now=now)
-            return NextStep(STOPPED)
+    now, task = form.now, form.task
+    picked = sent_options(task.check, request.form.to_dict(flat=False))
+    if not all(picked):
+        return None if form.progress.state.tasks[form.step.task - 1].introduction else "intro.answer_all"
+    stand = attempt(form.session, form.progress.worker, task, picked, form.page, now=now)
+    if stand.passed:
         return None
+    if stand.tries_left:
+        return "intro.wrong"
+    stop(form.session, form.progress, "failed_checks", now=now)
+    return NextStep(STOPPED)
 
-    return submit_step(token, step, store)
+
+@step_form(blueprint, "/<int:task>/<int:query>/rate/<int:sheet>", shows="Show iUnits to rate.")
+def post_rate(form: StepForm) -> str | None:
+    """Store the ratings of a sheet."""
+    sheet = sheet_of(form.session, form.progress, form.step)
+    ratings = sent_ratings(sheet, request.form.to_dict(flat=False))
+    whole = store_ratings(form.session, form.progress, form.step, ratings, form.page, now=form.now)
+    return None if whole else "rate.rate_all"
+
+
+@step_form(blueprint, "/<int:task>/<int:query>/questions", shows="Show the questions of a task.")
+def post_questions(form: StepForm) -> str | NextStep | None:
+    """Store the answers; one that screens out ends the worker's part."""
+    entry, now = expect_entry_type(form.task.entry, QuestionTask), form.now
+    checked = checked_answers(entry.questions, request.form.to_dict(flat=False))
+    if checked.refusals:
+        return "questions.mend"
+    reply(form.session, form.slot, checked.answers, form.page, now=now)
+    if screens_out(entry.questions, checked.answers):
+        stop(form.session, form.progress, "screened_out", now=now)
+        return NextStep(STOPPED)
+    return None

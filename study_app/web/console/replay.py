@@ -20,7 +20,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from metrics.errors import pluralise
-from study_app.logs.dwell import LoggedEvent
+from study_app.logs.logged_events import LoggedEvent
 from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
 from study_app.protocol.steps import Step, part_of, step_of
 from study_app.services.researcher.audit import REPLAY, add_audit_entry
@@ -39,9 +39,9 @@ from study_app.web.console.facts import Window
 from study_app.web.console.layout import page
 from study_app.web.console.people import step_words
 from study_app.web.console.timeline import SHOW_SYSTEMS
-from study_app.web.pages.pages import StreamPage
+from study_app.web.pages.pages import WorkerPage
 from study_app.web.serving import relax_headers, server
-from study_app.web.show.step_pages import AnyPage, page_of
+from study_app.web.show.step_pages import page_of
 from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("replay", __name__)
@@ -241,7 +241,7 @@ def story_of(session: Session, page: PastPage) -> PageStory:
 
 def page_then(
     session: Session, plans: StudyCache, past: PastPage
-) -> tuple[AnyPage | StreamPage, tuple[int, int] | None]:
+) -> tuple[WorkerPage, tuple[int, int] | None]:
     """Return the content of a page, and its part of the study (see `part_of`)."""
     progress = load_progress(session, plans, past.worker, now=past.served_at)
     request_then = PageRequest(
@@ -269,7 +269,7 @@ def _served(session: Session, stream: FollowedStream, past: PastPage) -> ServedP
         StreamView.last >= view.first,
         WAS_USED,
     )
-    read = places_read(session, stream, [StreamViewRow(*row) for row in session.execute(earlier)])
+    read = places_read(session, [StreamViewRow(*row) for row in session.execute(earlier)])
     return ServedPage(view=view, read=frozenset(index for index in read if view.first <= index <= view.last))
 
 

@@ -7,10 +7,10 @@ from calibration.checks.finding import Finding
 from calibration.checks.push.pain_form import bent_test
 from calibration.checks.registry import run_checks
 from calibration.models.push.alpha import NAME as ALPHA
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.judgments import PushJudgments, transform_cells
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
-from calibration.models.push.weights import PushFit, fit_weights_to
+from calibration.models.push.weights import PushFit, fit_push_weights
 
 P_E = "push_P_E"
 
@@ -22,7 +22,7 @@ def judged(seed: int, topics: int = 40, days: int = 10, **judges) -> PushJudgmen
 
 def studied(seed: int, **judges) -> tuple[PushFit, dict[str, Finding]]:
     judgments = judged(seed, **judges)
-    fit = fit_weights_to(judgments)
+    fit = fit_push_weights(judgments)
     return fit, {finding.name: finding for finding in run_checks(fit, judgments)}
 
 
@@ -50,7 +50,7 @@ def right(fit: PushFit, findings: dict[str, Finding], truth: float, name: str = 
 def test_a_form_that_can_be_told_is_named_with_its_weights_and_moves_no_number():
     """Four hundred sharp people who feel the root of the count: P_E by the count is far off, by the root it is found again."""
     judgments = judged(1, days=5, workers=400, sharpness=1.0, pain="root")
-    fit, alpha = fit_weights_to(judgments), fit_alpha_to(judgments)
+    fit, alpha = fit_push_weights(judgments), fit_push_alpha(judgments)
     findings = {finding.name: finding for finding in run_checks(fit, judgments)}
     of_alpha = {finding.name: finding for finding in run_checks(alpha, judgments)}
 
@@ -169,4 +169,4 @@ def test_without_any_pain_its_form_cannot_be_told():
     liked = TRUTH | {"P_E": -0.3, "P_0": -0.3}
     judgments = judged(3, weights=liked)
 
-    assert bent_test(fit_weights_to(judgments), judgments, "pain") is None
+    assert bent_test(fit_push_weights(judgments), judgments, "pain") is None

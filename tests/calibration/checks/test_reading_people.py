@@ -50,7 +50,9 @@ def test_who_takes_the_same_time_for_every_item_stays_in_the_number_and_is_told_
     assert fit.n_workers == 40
     assert fit.estimates[0] > 1.6
     (law,) = finding.sensitivity[NAME]
-    others = fit_reading_speed(reads[~reads["worker"].isin([f"W{number:03d}" for number in range(8)])])
+    others = fit_reading_speed(
+        readings(reads[~reads["worker"].isin([f"W{number:03d}" for number in range(8)])])
+    )
     assert law.estimate == pytest.approx(others.estimates[0], abs=0.1)
     assert law.low < MU < law.high
 
@@ -246,7 +248,7 @@ def test_two_crowds_are_no_normal_population_and_one_is():
 
 def test_the_test_of_the_form_is_uniform_under_the_model():
     """Drawn from the fit itself, p below .2 in a fifth."""
-    fits = [fit_reading_speed(crowd(seed, own_items=True, items=6)) for seed in range(40)]
+    fits = [fit_reading_speed(readings(crowd(seed, own_items=True, items=6))) for seed in range(40)]
     low = np.mean([form.normality_test(fit)[1] < 0.2 for fit in fits])
 
     assert low < 0.2 + 2.5 * 0.063

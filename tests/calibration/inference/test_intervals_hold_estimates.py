@@ -16,7 +16,6 @@ from calibration.inference.uncertainty import Replicates, Scale, StudentT
 from calibration.models.durations.simulate import ObservationDesign
 from calibration.models.lateness.error import DecayUncertainty
 from calibration.simulate import SimulatedStudy, simulate_study
-from metrics.agreement.agreement import QueryMean
 
 LEVELS = (0.001, 0.1, 0.5, 0.8, 0.95, 0.999)
 levels = st.floats(0.001, 0.999)
@@ -83,17 +82,6 @@ def test_the_one_sided_bounds_of_lateness_hold_it_at_any_level(level, error, p0)
     (low, high), _ = uncertainty.intervals(level)
 
     assert low <= 1 == high
-
-
-@given(st.lists(st.integers(0, 9), min_size=3, max_size=12), levels)
-def test_percentiles_of_a_mean_over_queries_hold_it(sums, level):
-    """The result object of agreement makes the same promise."""
-    mean = QueryMean(
-        queries=tuple(map(str, range(len(sums)))), sums=np.array(sums, float), counts=np.full(len(sums), 9.0)
-    )
-    low, high = mean.confidence_interval(level, "bootstrap", resamples=20, rng=np.random.default_rng(1))
-
-    assert math.isnan(low) or low <= mean.value <= high
 
 
 @lru_cache

@@ -244,7 +244,10 @@ def test_the_reference_intervals_and_counts_of_real_passages(passages):
         "weighted": 0.548,
     }
     assert tuple(round(end, 3) for end in found.agreement_there["half"][1:3]) == (0.532, 0.589)
-    assert (round(task.ceiling.panel("half"), 3), round(task.ceiling.perfect("half"), 3)) == (0.579, 0.659)
+    assert (round(task.ceiling.panel["half"].value, 3), round(task.ceiling.perfect["half"].value, 3)) == (
+        0.579,
+        0.659,
+    )
     verdicts = found.verdicts
     assert (verdicts.contradictions, verdicts.in_two_orders) == (2_423, 9_416)
     assert (verdicts.repeated, verdicts.changed, verdicts.reversed) == (1_299, 371, 36)

@@ -20,7 +20,8 @@ from calibration.user_model.model import IntentEntry, ParameterEntry
 from metrics.errors import InputError
 from metrics.msu import MSU, GivenUsers, Population, SimulatedUsers, score_msu
 from metrics.msu.trails import trails
-from metrics.push import ELG, T11U, Contingency, days_between, score_push
+from metrics.push import ELG, T11U, Contingency, score_push
+from metrics.push.streams import days_between
 from metrics.ranked import IANDCG, TIANDCG, score_ranked
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run

@@ -39,8 +39,8 @@ def test_people_who_always_agree_have_the_ceiling_one():
     """Without noise nothing stands between a metric and full agreement."""
     found = ceiling_of([[1, 1, 1, 1], [0, 0, 0, 0]])
 
-    assert [found.panel(ties) for ties in TIES] == pytest.approx([1, 1, 1, 1])
-    assert [found.perfect(ties) for ties in TIES] == pytest.approx([1, 1, 1, 1])
+    assert [found.panel[ties].value for ties in TIES] == pytest.approx([1, 1, 1, 1])
+    assert [found.perfect[ties].value for ties in TIES] == pytest.approx([1, 1, 1, 1])
 
 
 def test_people_who_vote_at_random_have_the_ceiling_one_half():
@@ -49,8 +49,8 @@ def test_people_who_vote_at_random_have_the_ceiling_one_half():
 
     found = ceiling_of(votes)
 
-    assert found.panel("half") == pytest.approx(0.5, abs=0.03)
-    assert found.panel("weighted") == pytest.approx(0.5, abs=0.02)
+    assert found.panel["half"].value == pytest.approx(0.5, abs=0.03)
+    assert found.panel["weighted"].value == pytest.approx(0.5, abs=0.02)
 
 
 def test_two_votes_by_hand():
@@ -70,8 +70,8 @@ def test_full_size_adds_what_the_mixture_expects():
     (weight,) = fit_vote_mixtures(counts, np.ones((1, 40)), every_kind_alike())
     half, whole = majority(3)[0], majority(6)[0]
 
-    gained = found.panel("half") - found.halves
-    known = found.perfect("weighted") - found.halves_weighted
+    gained = found.panel["half"].value - found.halves
+    known = found.perfect["weighted"].value - found.halves_weighted
 
     assert gained == pytest.approx(weight @ (whole**2 - half**2) / 2, abs=1e-4)
     assert known == pytest.approx(weight @ ((1 - half) * LEAD), abs=1e-4)
@@ -82,13 +82,13 @@ def test_conventions_differ_by_the_tied_pairs():
     found = ceiling_of([[1, 1, 1, 0]] * 6 + [[1, 1, 0, 0]] * 2)
 
     assert found.tied == pytest.approx(0.25)
-    assert found.panel("against") == pytest.approx(found.panel("half") - 0.125)
-    assert found.panel("drop") == pytest.approx(found.panel("against") / 0.75)
+    assert found.panel["against"].value == pytest.approx(found.panel["half"].value - 0.125)
+    assert found.panel["drop"].value == pytest.approx(found.panel["against"].value / 0.75)
 
 
 @pytest.mark.parametrize("strengths", STRENGTHS)
 @pytest.mark.parametrize("workers", [5, 9, 14])
-def test_it_predicts_a_second_panel_and_a_perfect_metric(strengths, workers):
+def test_it_predicts_a_second_panel_and_a_perfect(strengths, workers):
     """Both are simulated, with preferences that are strong, weak or both: a second panel votes, the truth is known."""
     rng = np.random.default_rng(workers)
     study = simulate(rng, queries=400, pairs=20, workers=2 * workers, strengths=STRENGTHS[strengths])
@@ -100,8 +100,8 @@ def test_it_predicts_a_second_panel_and_a_perfect_metric(strengths, workers):
     for ties in ("half", "weighted"):
         panel = agreement(second, share, study.query, ties=ties).value
         perfect = agreement(study.preferred, share, study.query, ties=ties).value
-        assert found.panel(ties) == pytest.approx(panel, abs=0.02)
-        assert found.perfect(ties) == pytest.approx(perfect, abs=0.05)
+        assert found.panel[ties].value == pytest.approx(panel, abs=0.02)
+        assert found.perfect[ties].value == pytest.approx(perfect, abs=0.05)
 
 
 def test_the_interval_is_over_queries_and_holds_the_value():
@@ -110,10 +110,10 @@ def test_the_interval_is_over_queries_and_holds_the_value():
     found = ceiling_of(study.votes, study.query)
 
     for ties in TIES:
-        low, high = found.panel_interval(ties)
-        assert 0 < low < found.panel(ties) < high < 1
-        low, high = found.perfect_interval(ties)
-        assert 0 < low < found.perfect(ties) < high <= 1
+        low, high = found.panel[ties].interval()
+        assert 0 < low < found.panel[ties].value < high < 1
+        low, high = found.perfect[ties].interval()
+        assert 0 < low < found.perfect[ties].value < high <= 1
 
 
 def test_odd_numbers_and_single_votes():
@@ -128,7 +128,7 @@ def test_without_two_votes_on_any_pair_there_is_no_ceiling():
     """A study with one worker says nothing about agreement between people."""
     found = ceiling_of([[1], [0]])
 
-    assert all(math.isnan(found.panel(ties)) and math.isnan(found.perfect(ties)) for ties in TIES)
+    assert all(math.isnan(found.panel[ties].value) and math.isnan(found.perfect[ties].value) for ties in TIES)
 
 
 def test_other_votes_are_refused():
@@ -143,9 +143,9 @@ def test_where_everybody_calls_every_pair_equal_there_is_nothing_to_reach(votes_
     pairs = np.repeat(np.arange(30), votes_a_pair)
     found = ceiling(np.full(pairs.size, 0.5), pairs, [f"q{pair % 5}" for pair in pairs])
 
-    for value in (found.panel, found.perfect):
-        assert [value("against"), value("half"), value("weighted")] == [0.0, 0.5, 0.5]
-        assert np.isnan(value("drop"))
+    for limit in (found.panel, found.perfect):
+        assert [limit[ties].value for ties in ("against", "half", "weighted")] == [0.0, 0.5, 0.5]
+        assert np.isnan(limit["drop"].value)
 
 
 def test_no_ceiling_is_above_what_the_votes_can_give():
@@ -156,9 +156,9 @@ def test_no_ceiling_is_above_what_the_votes_can_give():
     found = ceiling(votes, pairs, [f"q{pair % 5}" for pair in pairs])
     share = np.bincount(pairs, votes) / 3
 
-    for value in (found.panel, found.perfect):
-        assert value("half") <= 1 - found.tied / 2
-        assert value("weighted") <= (0.5 + np.abs(share - 0.5)).mean()
+    for limit in (found.panel, found.perfect):
+        assert limit["half"].value <= 1 - found.tied / 2
+        assert limit["weighted"].value <= (0.5 + np.abs(share - 0.5)).mean()
 
 
 @pytest.mark.parametrize("pattern", [(5, 2, 1), (3, 3, 0), (4, 2, 3), (0, 0, 6), (1, 0, 1)])
@@ -200,9 +200,9 @@ def test_people_who_judge_every_query_make_the_interval_wider():
     for seed in range(5):
         votes, pair, query, worker = crossed_study(np.random.default_rng(seed))
         named, nameless = ceiling(votes, pair, query, worker=worker), ceiling(votes, pair, query)
-        widths.append([np.diff(found.panel_interval())[0] for found in (named, nameless)])
+        widths.append([np.diff(found.panel["against"].interval())[0] for found in (named, nameless)])
         assert named.crossed
-        assert named.panel() == pytest.approx(nameless.panel(), abs=1e-6)
+        assert named.panel["against"].value == pytest.approx(nameless.panel["against"].value, abs=1e-6)
 
     crossed, alone = np.mean(widths, axis=0)
     assert crossed > 1.15 * alone
@@ -214,8 +214,8 @@ def test_intervals_over_people_are_as_wide_as_the_spread_over_studies_asks_for()
         ceiling(**votes_of(simulate(np.random.default_rng([9, number]), queries=20, pairs=6, workers=7), same_people=True))
         for number in range(60)
     ]  # fmt: skip
-    values = np.array([[one.panel("half"), one.perfect("half")] for one in found])
-    widths = [[np.ptp(one.panel_interval("half")), np.ptp(one.perfect_interval("half"))] for one in found]
+    values = np.array([[one.panel["half"].value, one.perfect["half"].value] for one in found])
+    widths = [[np.ptp(one.panel["half"].interval()), np.ptp(one.perfect["half"].interval())] for one in found]
     panel, perfect = np.median(widths, axis=0) / (2 * 2.45 * values.std(axis=0))
 
     assert 0.85 < panel < 1.3
@@ -228,7 +228,7 @@ def test_own_people_of_each_query_are_left_out_with_it():
     own = ceiling(votes, pair, query, worker=worker + 100 * query)
 
     assert not own.crossed
-    assert own.panel_interval() == ceiling(votes, pair, query).panel_interval()
+    assert own.panel["against"].interval() == ceiling(votes, pair, query).panel["against"].interval()
 
 
 @pytest.mark.parametrize("equal", [0.0, 0.5])
@@ -246,7 +246,7 @@ def test_intervals_hold_the_error_of_the_mixture(equal):
     for _ in range(80):
         study = simulate(rng, queries=12, pairs=6, workers=10, strengths=strengths)
         found = ceiling_of(study.votes, study.query)
-        ends = found.panel_interval("half"), found.perfect_interval("half")
+        ends = found.panel["half"].interval(), found.perfect["half"].interval()
         held.append([low <= true <= high for (low, high), true in zip(ends, truth, strict=True)])
 
     assert (np.mean(held, axis=0) >= 0.9).all()
@@ -257,8 +257,8 @@ def test_two_people_who_judge_everything_leave_no_interval_and_it_says_why():
     votes, pair, query, worker = crossed_study(np.random.default_rng(1), people=2)
     found = ceiling(votes, pair, query, worker=worker)
 
-    assert 0 < found.panel() < 1
-    assert np.isnan(found.panel_interval()).all()
+    assert 0 < found.panel["against"].value < 1
+    assert np.isnan(found.panel["against"].interval()).all()
     assert "people who judged several of them, to generalise" in found.no_interval
 
 
@@ -266,7 +266,7 @@ def test_queries_that_are_all_alike_leave_no_interval_and_it_says_why():
     """No variation is no certainty."""
     found = ceiling_of([[1, 1, 1, 0]] * 16, np.repeat(["a", "b", "c", "d"], 4))
 
-    assert np.isnan(found.panel_interval()).all()
+    assert np.isnan(found.panel["against"].interval()).all()
     assert found.no_interval == "it is the same whichever query is left out"
 
 
@@ -275,9 +275,9 @@ def test_an_error_is_never_below_one_pair_of_all():
     votes = np.ones((60, 20))
     votes[0, :9] = 0
     found = ceiling_of(votes, np.repeat([f"q{n}" for n in range(12)], 5))
-    low, high = found.perfect_interval("half")
+    low, high = found.perfect["half"].interval()
 
-    assert found.perfect("half") > 0.98
+    assert found.perfect["half"].value > 0.98
     assert low < 1 - 2 / 60
     assert high == 1
 
@@ -310,9 +310,9 @@ def test_names_of_queries_and_people_and_the_order_of_rows_move_no_ceiling(peopl
             worker=renamed(worker, rng)[order],
         )
         for ties in TIES:
-            assert again.panel(ties) == pytest.approx(first.panel(ties), abs=1e-12)
-            assert again.panel_interval(ties) == pytest.approx(first.panel_interval(ties), abs=1e-12)
-            assert again.perfect_interval(ties) == pytest.approx(first.perfect_interval(ties), abs=1e-12)
+            assert again.panel[ties].value == pytest.approx(first.panel[ties].value, abs=1e-12)
+            assert again.panel[ties].interval() == pytest.approx(first.panel[ties].interval(), abs=1e-12)
+            assert again.perfect[ties].interval() == pytest.approx(first.perfect[ties].interval(), abs=1e-12)
 
 
 def test_votes_of_one_person_never_stand_on_both_sides_of_a_split():
@@ -325,12 +325,12 @@ def test_votes_of_one_person_never_stand_on_both_sides_of_a_split():
     thrice = ceiling(np.tile(votes, 3), np.tile(pair, 3), np.tile(query, 3), worker=np.tile(worker, 3))
 
     assert thrice.pairs == once.pairs == 300
-    assert thrice.panel("half") == pytest.approx(once.panel("half"))
-    assert thrice.panel_interval("half") == pytest.approx(once.panel_interval("half"))
-    assert thrice.panel("half") < 0.6
+    assert thrice.panel["half"].value == pytest.approx(once.panel["half"].value)
+    assert thrice.panel["half"].interval() == pytest.approx(once.panel["half"].interval())
+    assert thrice.panel["half"].value < 0.6
 
 
-def test_a_pair_that_one_person_judged_twice_has_no_second_panel():
+def test_a_pair_that_one_person_judged_twice_has_no_panel():
     """Two votes are two people, where it is known whose they are."""
     votes, pair, query = np.ones(24), np.arange(24) // 2, np.arange(24) // 4
     assert ceiling(votes, pair, query, worker=np.zeros(24)).pairs == 0
@@ -384,7 +384,7 @@ def test_the_interval_of_the_difference_from_the_second_panel_holds_the_truth(sa
         found.append(one.less_panel(study.difference, "half"))
         mean = agreement(study.difference, study.share, study.query, ties="half").mean
         sums.append(
-            sum(np.diff(ends)[0] for ends in (one.panel_interval("half"), mean.confidence_interval()))
+            sum(np.diff(ends)[0] for ends in (one.panel["half"].interval(), mean.confidence_interval()))
         )
     large = simulate(np.random.default_rng(8), queries=4000, pairs=6, workers=14)
     first, second = large.votes[:, :7].mean(axis=1), large.votes[:, 7:].mean(axis=1) - 0.5
@@ -403,7 +403,9 @@ def test_a_difference_from_the_second_panel_needs_every_pair_and_people_enough()
     found = ceiling(**votes_of(study, same_people=False))
     value, *ends = found.less_panel(study.difference)
 
-    assert value == pytest.approx(agreement(study.difference, study.share, study.query).value - found.panel())
+    assert value == pytest.approx(
+        agreement(study.difference, study.share, study.query).value - found.panel["against"].value
+    )
     assert np.isnan(ends).all()
     assert np.isnan(found.less_panel(np.zeros(21), "drop")).all()
     assert np.isnan(ceiling([1.0], ["p"], ["q"]).less_panel([])).all()
@@ -428,10 +430,10 @@ def test_the_error_without_known_people_is_that_of_each_query_left_out():
     lead = rng.normal(size=30)[query] + rng.normal(size=len(query))
     votes = (rng.random((len(query), 3)) < 1 / (1 + np.exp(-lead))[:, None]).astype(float)
     left_out = np.array(
-        [ceiling_of(votes[query != one], query[query != one]).panel("half") for one in range(30)]
+        [ceiling_of(votes[query != one], query[query != one]).panel["half"].value for one in range(30)]
     )
 
-    found = ceiling_of(votes, query).second_panel["half"]
+    found = ceiling_of(votes, query).panel["half"]
     assert found.standard_error == pytest.approx(
         math.sqrt(29 / 30 * ((left_out - left_out.mean()) ** 2).sum()), rel=1e-4
     )

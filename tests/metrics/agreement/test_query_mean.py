@@ -40,23 +40,12 @@ def test_queries_with_more_pairs_weigh_more_in_mean_and_error():
     assert mean.standard_error == pytest.approx(jackknife, rel=0.02)
 
 
-def test_bootstrap_interval_is_near_the_t_interval_with_many_queries():
-    """Two roads to one interval; the seed alone decides the second."""
-    mean = of_queries(np.random.default_rng(4).beta(7, 3, size=80))
-
-    low, high = mean.confidence_interval(method="bootstrap", rng=np.random.default_rng(1))
-
-    assert (low, high) == pytest.approx(mean.confidence_interval(), abs=0.006)
-    assert (low, high) == mean.confidence_interval(method="bootstrap", rng=np.random.default_rng(1))
-
-
 @pytest.mark.parametrize("means", [[0.7], [1.0, 1.0, 1.0], [0.3, 0.3]])
 def test_without_variation_between_queries_there_is_no_interval(means):
     """Three perfect queries do not prove a perfect metric: an interval of width 0 would claim that."""
     mean = of_queries(means)
 
     assert all(map(math.isnan, mean.confidence_interval()))
-    assert all(map(math.isnan, mean.confidence_interval(method="bootstrap", rng=np.random.default_rng(1))))
 
 
 def test_pairs_that_do_not_count_leave_mean_and_error_alone():
@@ -73,12 +62,6 @@ def test_no_pair_at_all_gives_nan():
 
     assert math.isnan(mean.value)
     assert all(map(math.isnan, mean.confidence_interval()))
-
-
-def test_a_bootstrap_without_a_seed_is_refused():
-    """Published intervals can be computed again."""
-    with pytest.raises(ValueError, match="rng"):
-        of_queries([0.1, 0.9]).confidence_interval(method="bootstrap")
 
 
 def test_intervals_hold_the_true_agreement():

@@ -263,8 +263,8 @@ def test_grades_and_criteria_become_strength_and_table_criteria(judge, tables, t
     [
         ({"study": "0" * 64}, [{"id": "r0", "choice": "A"}], "2 requests of another study file than the tables are of"),
         ({}, [{"id": "r0", "choice": "A", "prompt_sha256": "0" * 64}], "answers another prompt"),
-        ({}, [{"id": "x", "choice": "A"}, {"id": "y", "choice": "A"}], "this line and 1 more: answers a request that there is not"),
-        ({}, [{"id": "r0", "choice": "A"}] * 3, "this line and 1 more: answers a request that another line answers"),
+        ({}, [{"id": "x", "choice": "A"}, {"id": "y", "choice": "A"}], "this line answers a request that there is not (and 1 fault more of this kind)"),
+        ({}, [{"id": "r0", "choice": "A"}] * 3, "this line answers a request that another line answers (and 1 fault more of this kind)"),
         ({"topic": "q9"}, [{"id": "r0", "choice": "A"}], "1 answer of 1 about pairs whose systems are not in these tables"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from study_app.cli import cli
-from study_app.cli.options import OutFile, OutFolder
+from study_app.cli.options import OutPath
 from tests.study_app.prefcal_command import run_here
 
 WRITES = {"-o", "--out", "--output", "--plots"}
@@ -41,7 +41,7 @@ def test_every_command_refuses_a_file_in_the_way(words, option, kind, tmp_path, 
     place = tmp_path / "file" / "out.svg"
     ended = run_here(monkeypatch, capsys, *words, option, place)
 
-    assert isinstance(kind, OutFile | OutFolder)
+    assert isinstance(kind, OutPath)
     assert (ended.code, ended.out) == (1, "")
     assert (
         ended.err

@@ -113,11 +113,11 @@ def test_what_is_wrong_with_answers_is_a_line_each_with_its_count(tmp_path):
             "nonsense", "[1]", {"id": f"{1:016x}"},
         )  # fmt: skip
     assert [str(fault).partition("answers.jsonl:")[2].partition(";")[0] for fault in error.value.faults] == [
-        "2: this line: answers a request that another line answers",
-        "3: this line and 1 more: answers a request that there is not",
-        "5: this line: answers another prompt",
-        "6: this line and 1 more: is no answer",
-        "8: this line: has neither choice nor text",
+        "2: this line answers a request that another line answers",
+        "3: this line answers a request that there is not (and 1 fault more of this kind)",
+        "5: this line answers another prompt",
+        "6: this line is no answer (and 1 fault more of this kind)",
+        "8: this line has neither choice nor text",
     ]
 
 

@@ -313,7 +313,7 @@ def test_a_run_refuses_answers_to_other_requests(run, tmp_path):
         file.write('{"id": "other", "choice": "A"}\n')
     ended, _, _, _ = run("for request in requests(): say(request)", 6)
     assert ended.code == 1
-    assert "answers.jsonl:7: this line: answers a request that there is not" in ended.err
+    assert "answers.jsonl:7: this line answers a request that there is not" in ended.err
 
 
 def test_the_bundled_judge_answers_the_bundled_study(tmp_path, monkeypatch, capsys):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from study_app.logs.dwell import DRIFT_MS, SILENT_MS, LoggedEvent, read_page
-from tests.study_app.logged_page import LONG, SHORT, TEXTS, WALL, dwell, log, opened, sees, turns
+from study_app.logs.logged_events import DRIFT_MS, SILENT_MS, LoggedEvent
+from tests.study_app.logged_page import LONG, SHORT, TEXTS, WALL, dwell, log, opened, read_page, sees, turns
 
 
 def test_time_is_divided_by_visible_words():

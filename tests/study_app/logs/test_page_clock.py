@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.logs.dwell import DRIFT_MS, LoggedEvent, server_times
+from study_app.logs.logged_events import DRIFT_MS, LoggedEvent, server_times
 
 SERVED = 1_767_225_600_000
 HOUR = 3_600_000

@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from study_app.logs.dwell import LoggedEvent
+from study_app.logs.logged_events import LoggedEvent
 from study_app.logs.screen import MAX_MOMENTS, PageStory, StateInterval
 
 OPEN = {"layout": "stacked", "width": 390, "height": 844, "restored": False}

@@ -12,7 +12,6 @@ from calibration.tables.files import read_tables
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate import trial as trial_module
-from study_app.simulate.connection import TIMEOUT_SECONDS
 from study_app.simulate.crowd_parameters import Behaviour, CrowdParameters
 from study_app.simulate.trial import run_trial
 from study_app.store.check import check_database
@@ -51,12 +50,12 @@ def everything(tmp_path_factory, database_in):
         )
 
     class Watched(httpx.Client):
-        def __init__(self, address):
-            super().__init__(base_url=address, timeout=TIMEOUT_SECONDS, event_hooks={"response": [note]})
+        def __init__(self, **options):
+            super().__init__(**options, event_hooks={"response": [note]})
 
     habits = Behaviour(reload=0.2, offline=0.3, double_click=0.3, retry=0.3)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(trial_module, "Connection", Watched)
+        patched.setattr(trial_module.httpx, "Client", Watched)
         folder = tmp_path_factory.mktemp("everything")
         found = gone_through(
             folder,

@@ -15,11 +15,12 @@ from study_app.simulate.browser import Element, PageError, SideOnPage, VirtualCl
 from study_app.simulate.crowd import effects
 from study_app.simulate.crowd_parameters import Behaviour, CrowdParameters
 from study_app.simulate.task_truth import build_worlds
-from study_app.simulate.trial import START, load, run_on_server, run_trial, serving
+from study_app.simulate.trial import START, load, run_on_server, run_trial
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Ballot, Judgment, LoadedStudy, PageLoad, Showing, Slot, StoredEvent, Worker
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
+from tests.served_app import serving
 
 EVERYTHING = Behaviour(quit=0.7, reload=0.2, offline=0.3, double_click=0.3, careless=0.2, left_bias=0.2)
 
