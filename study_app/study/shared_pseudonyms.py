@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import os
 import secrets
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,19 +95,24 @@ def with_pseudonym_key(file: StudyFile) -> StudyFile:
     if not isinstance(named, str):
         return file
     name = named.partition(" ")[2].strip()
-    path, key, problem = file.path.parent / name, "", "cannot be read"
-    cure = f"name the key file, relative to the study file; prefcal study shared-key {name} makes a new one"
-    with suppress(OSError, ValueError):
+    path = file.path.parent / name
+    try:
         check_bytes(path, path.stat().st_size, most=SMALL_BYTES)
         key = path.read_text(encoding="utf-8-sig").strip()
-        problem = _problem(key) or ""
-        cure = (
-            f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else, into the key file;"
-            " prefcal study shared-key makes such a file"
-        )
+    except (OSError, ValueError):
+        raise file.fault(
+            "pseudonyms",
+            f"pseudonyms: {name}: cannot be read",
+            f"name the key file, relative to the study file; prefcal study shared-key {name} makes a new one",
+        ) from None
+    problem = _problem(key)
     if problem:
-        line = file.line("pseudonyms")
-        raise input_fault(f"pseudonyms: {name}: {problem}", path=file.path, line=line, cure=cure)
+        raise file.fault(
+            "pseudonyms",
+            f"pseudonyms: {name}: {problem}",
+            f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else, into the key file;"
+            " prefcal study shared-key makes such a file",
+        )
     entry = file.entry.model_copy(update={"pseudonyms": (fingerprint(key),)})
     return replace(file, entry=entry, pseudonym_key=key)
 

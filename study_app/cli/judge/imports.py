@@ -236,28 +236,9 @@ def _others(
     """Read verdicts that others made."""
     from calibration.interchange.verdicts import VerdictRules, read_foreign_verdicts
     from calibration.tables.people import people_tables
-    from metrics.errors import input_fault, join_names
+    from study_app.cli.tables.folder import preferences_of_task
 
-    preferences = people_tables(read).get("preferences")
-    tasks = [] if preferences is None else sorted(preferences["task"].unique())
-    if (
-        preferences is None
-        or (said.task is not None and said.task not in tasks)
-        or (len(tasks) > 1 and not said.task)
-    ):
-        problem = (
-            "no person has judged a pair"
-            if preferences is None
-            else f"there is no task {said.task!r}"
-            if said.task
-            else "there are several tasks"
-        )
-        cure = (
-            f"give --task, one of {join_names(tasks)}" if tasks else "give tables with preferences of people"
-        )
-        raise input_fault(problem, path=tables / "preferences.csv", cure=cure)
-    task = said.task or tasks[0]
-    judged = preferences[preferences["task"] == task]
+    judged = preferences_of_task(people_tables(read).get("preferences"), said.task, tables)
     systems = {
         str(topic): {*rows["system_left"], *rows["system_right"]} for topic, rows in judged.groupby("topic")
     }
@@ -269,7 +250,7 @@ def _others(
     )
     found = read_foreign_verdicts(file, systems, rules)
     model, notes = _model(found.models, said.model)
-    return found.rows.assign(task=task), {"model": model}, [*found.notes, *notes]
+    return found.rows.assign(task=judged["task"].iloc[0]), {"model": model}, [*found.notes, *notes]
 
 
 def _model(models: "tuple[str, ...]", given: str | None) -> tuple[str | None, list[str]]:

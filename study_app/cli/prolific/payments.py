@@ -50,7 +50,7 @@ NOTHING_SENT = "nothing was sent; add --yes to do it"
 
 def _synchronise(opened: Opened, api: ProlificApi) -> SyncReport:
     """Read all that Prolific says, and print what could not be read."""
-    report = sync(opened.database, api, opened.plans, opened.study_id, now=tokens.utc_now)
+    report = sync(api, opened.plans)
     opened.note(
         "read submissions from Prolific",
         f"{list_detail(report.reconciled, len(report.submissions))}; {pluralise(report.freed, 'place')} freed, "
@@ -79,7 +79,7 @@ def sync_command(study: str | None, remote: str | None, output: Path | None, dat
     """
     with opened_study(database, study) as opened, opened.api() as api:
         if remote is not None:
-            add_remote_study(opened.database, api, opened.study_id, remote, now=tokens.utc_now)
+            add_remote_study(api, remote)
         report = _synchronise(opened, api)
     if output is not None:
         rows = [submission_cells(submission) for submission in report.reconciled]
@@ -120,7 +120,7 @@ def approve(study: str | None, database: str | None, *, is_real: bool) -> None:
 
 def _send(opened: Opened, api: ProlificApi, kind: Literal["approval", "bonus"]) -> None:
     """Send the intended orders of a kind, and print and audit what came of it."""
-    result = send_orders(opened.database, api, opened.study_id, kind, now=tokens.utc_now)
+    result = send_orders(api, kind)
     noun = {"approval": "approvals", "bonus": "bonuses"}[kind]
     opened.note(f"send {noun} to Prolific", str(result))
     say_sending(result, noun)
@@ -214,7 +214,7 @@ def message(
             return
         about = (purpose or f"reminder {now:%Y-%m-%d}").strip()
         with opened.api() as api:
-            result = send_messages(opened.database, api, opened.study_id, about, texts, now=tokens.utc_now)
+            result = send_messages(api, about, texts)
         opened.note("send messages by Prolific", f"{about}: {result}")
         say_sending(result, "messages")
 
@@ -260,9 +260,7 @@ def pay(
                 opened.note("say that orders were carried out", _of_people(opened, paid))
         elif released:
             with opened.api() as api:
-                done = release(
-                    opened.database, api, opened.study_id, released, now=tokens.utc_now, is_real=is_real
-                )
+                done = release(api, released, is_real=is_real)
             if done.confirmed:
                 click.echo(f"Prolific shows {_numbers(done.confirmed)}: confirmed, not released")
             if is_real and done.released:

@@ -8,7 +8,7 @@ import click
 
 from study_app.cli.options import COUNT, one_of, option, with_options
 from study_app.cli.output import ScoreOutput
-from study_app.cli.score.durations import durations
+from study_app.cli.score.durations import decay, durations
 from study_app.cli.score.options import (
     ModelChoice,
     print_unused,
@@ -89,17 +89,6 @@ def read_update_runs(
     return runs
 
 
-def decay(text: str) -> float:
-    """Parse a decay from 0 to 1; anything else is wrong usage."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"{text!r} is no number from 0 to 1")
-    return number
-
-
 @dataclass(frozen=True, kw_only=True)
 class StreamUtilityOptions:
     """Options of Modeled Stream Utility."""
@@ -144,7 +133,6 @@ class StreamUtilityOptions:
             raise click.UsageError(
                 "say who reads: --away M,S and --session M,S, or --model FILE, or --trails FILE"
             )
-        people.check()
         if people.draws is not None and self.per_user:
             raise click.UsageError("--draws draws other users each time: leave out --per-user")
         if people.draws is not None and self.trails is not None and self.decays:
@@ -267,7 +255,6 @@ def updates(
     from metrics.updates.measures import MEASURES
     from metrics.updates.score import update_scores
 
-    people.check()
     judged = files.read()
     systems = read_update_runs(runs, judged, topics=choices.topics)
     if people.model is not None:

@@ -80,7 +80,6 @@ def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice,
     from metrics.readers.lines import read_runs
     from metrics.readers.push import read_push_collection, read_push_run
 
-    people.check()
     topics, alpha = choices.topics, choices.alpha
     judged = read_push_collection(
         qrels=choices.qrels, clusters=choices.clusters, epochs=choices.epochs, days=choices.days

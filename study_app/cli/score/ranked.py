@@ -98,7 +98,6 @@ def command(
     is_fitted = choices.intents == FITTED
     if is_fitted and people.model is None:
         raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
-    people.check()
     if choices.window_unit is not None and choices.windows is None:
         raise click.UsageError("--window-unit needs --windows FILE")
     measures = _named(choices.named) or _defaults(choices)

@@ -435,3 +435,25 @@ def read_with_verdicts(
         graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
         found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts
+
+
+def preferences_of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
+    """Return the judgments of a task, of the only one where none is named.
+
+    Raises
+    ------
+    InputError
+        If there are none, no such task, or several and none is named.
+    """
+    from metrics.errors import input_fault, join_names
+
+    path = folder / "preferences.csv"
+    if preferences is None or preferences.empty:
+        raise input_fault(
+            "no person has judged a pair", path=path, cure="give tables with preferences of people"
+        )
+    tasks = sorted(preferences["task"].unique())
+    if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
+        problem = "there are several tasks" if task is None else f"there is no task {task!r}"
+        raise input_fault(problem, path=path, cure=f"give --task, one of {join_names(tasks)}")
+    return preferences[preferences["task"] == (task or tasks[0])]

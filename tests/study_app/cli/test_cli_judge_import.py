@@ -149,6 +149,20 @@ def test_nothing_is_half_written(judge, tables, tmp_path, text, words, said):
     assert not (tmp_path / "out").exists()
 
 
+def test_tables_in_which_nobody_judged_a_pair_are_refused(judge, tables, tmp_path):
+    """A table without a row has no task that the verdicts could be of."""
+    preferences = next(tables.glob("preferences.csv"))
+    preferences.write_text(preferences.read_text().splitlines()[0] + "\n")
+    (tables / "study.json").unlink()
+    file = written(tmp_path, "topic,a,b,verdict\nq1,A,B,a\n")
+    ended = judge(file, "--tables", tables, "--name", "gpt", "-o", tmp_path / "out")
+
+    assert ended.code == 1
+    assert (
+        ended.err == f"{preferences}:1: no person has judged a pair; give tables with preferences of people\n"
+    )
+
+
 def test_pairs_that_nobody_judged_are_kept_and_counted(judge, tables, tmp_path):
     """They are part of no comparison."""
     file = written(tmp_path, "topic,a,b,verdict\nq1,A,B,a\nq2,A,B,b\nq2,C,B,b\n")
