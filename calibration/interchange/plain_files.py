@@ -112,7 +112,7 @@ def read_preference_lines(
     given = None if columns is None else _named_columns(columns)
     split = [
         (line, cells)
-        for line, text in text_lines(path, log, expected=lines_of(FIELDS, "tabs"))
+        for line, text in text_lines(log, expected=lines_of(FIELDS, "tabs"))
         if text.strip() and not text.startswith("#") and (cells := _cells(text, line, log))
     ]
     header = _header(split)
