@@ -215,7 +215,7 @@ def test_pairs_that_come_while_a_form_is_stored_wait_for_the_next_one(running, t
             ),
             "system sysb: it would show what sysa showed",
         ),
-        (lambda texts: texts.pop("sysc"), "tasks.1.systems.sysc: content "),
+        (lambda texts: texts.pop("sysc"), "answers: system sysc is no longer named, which would corrupt"),
         (lambda texts: [of.pop("T2") for of in texts.values()], "answers: topic T2 vanishes"),
         (lambda texts: texts["sysc"].pop("T2"), "answers: sysc shows nothing of topic T2 any more"),
     ],
@@ -227,6 +227,27 @@ def test_what_changes_what_is_compared_is_refused_by_name(running, tmp_path, cha
     texts = answers(2)
     change(texts)
     assert reason in refusals(study, write_answers(tmp_path, texts), "answers/T1")
+
+
+def test_a_load_says_in_words_what_happened_to_files_topics_and_texts(running, tmp_path):
+    """No digest, and no place by number; a name without a topic leads to the texts that differ."""
+    study = running()
+    study.arrive("ann").send().send(choice="left")
+    texts = answers(4)
+    texts["sysa"]["T1"] = "Answer a to one."
+    path = write_answers(tmp_path, texts)
+    reason = refusals(study, path, "answers")
+    assert "answers: there is no such topic; texts of answers/T1 differ; name topics" in reason
+    report = load(study, path, "answers/T1")
+    assert sorted(report.changes) == [
+        "answers/T1, system sysa: Answer a to 1. -> Answer a to one.",
+        "answers: 2 new topics (6 pairs): T3, T4",
+        *(f"answers: the file of system {name} has changed" for name in ("sysa", "sysb", "sysc")),
+        "answers: the file of topics has changed",
+    ]
+    (tmp_path / "topics.tsv").rename(tmp_path / "asked.tsv")
+    path.write_text(path.read_text().replace("topics.tsv", "asked.tsv"))
+    assert load(study, path).changes == ("answers: the file of topics was topics.tsv, and is asked.tsv now",)
 
 
 def test_questions_that_swap_and_pairs_that_vanish_are_refused(running, tmp_path):
