@@ -16,7 +16,7 @@ from study_app.services.worker.adaptive import load_search
 from study_app.services.worker.availability import open_pairs
 from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
-from study_app.store.models import Judgment, LoadedStudy, Pair, Slot, Worker
+from study_app.store.models import Judgment, LoadedStudy, PageLoad, Pair, Slot, Worker
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import PastText, StudyLoad
 from tests.study_app.conftest import Campaign
@@ -130,6 +130,35 @@ def test_a_mended_text_is_shown_from_then_on_and_both_versions_stay_on_record(ru
     assert [change.what for change in record.loads[0].changes].count("text") == 2
     reads = pd.read_csv(tmp_path / "tables" / "reads.csv")
     assert set(reads["words"]) == {4}  # of the text that the logged page showed, not of the longer one
+
+
+def test_a_replay_shows_the_texts_that_the_page_showed(running, tmp_path):
+    """Whatever was mended since, question and answer; a page of after shows what stands now."""
+    study = running(answers(1, "ab"), judgments_per_pair=None)
+    visitor = study.arrive("ann").send()
+    see(study, visitor)
+    texts = answers(1, "ab")
+    for number in (1, 2):
+        texts["sysa"]["T1"] = f"Mended {number}."
+        path = write_answers(
+            tmp_path, texts, judgments_per_pair=None, questions={"T1": f"Question {number}?"}
+        )
+        load(study, path, "answers/T1")
+        study.clock.forward(10)
+        see(study, visitor.open(visitor.path))
+    keys = [key for (key,) in study.rows(select(PageLoad.key).order_by(PageLoad.id))]
+    [name] = study.rows(select(Worker.pseudonym))[0]
+    client, pages = study.console(), []
+    for key in keys:
+        page = client.get(f"/r/small/people/{name}/replay/{key}/page").text
+        told = "Texts were mended since" in client.get(f"/r/small/people/{name}/replay/{key}").text
+        words = ("What about T1?", "Answer a to 1.", "Question 1?", "Mended 1.", "Question 2?", "Mended 2.")
+        pages.append(([word for word in words if word in page], told))
+    assert pages == [
+        (["What about T1?", "Answer a to 1."], True),
+        (["Question 1?", "Mended 1."], True),
+        (["Question 2?", "Mended 2."], False),
+    ]
 
 
 def test_new_topics_systems_and_pairs_disturb_nobody_and_counts_go_on(running, tmp_path):
