@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from calibration.tables.files import PARQUET_ROWS, write_tables
 from calibration.tables.fresh_folder import fresh_folder
 from calibration.tables.study_json import (
+    RAW_FOLDER,
     STUDY_FILE,
     Clock,
     FileRecord,
@@ -87,7 +88,6 @@ from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnsw
 from study_app.study.entries import JudgingTask
 from study_app.tasks.kinds import kinds_with
 
-RAW_FOLDER = "raw"
 FILES = frozenset(
     [STUDY_FILE, f"{RAW_FOLDER}/{EVENTS_SCHEMA}"]
     + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
