@@ -25,6 +25,8 @@ from metrics.errors import Fault, InputError, pluralise
 from metrics.files import file_sha256, relative_path
 
 STUDY_FILE = "study.json"
+RAW_FOLDER = "raw"
+"""Folder beside the tables with everything as it was stored (prefcal export --raw)."""
 
 
 def _written(time: datetime) -> str:

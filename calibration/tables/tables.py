@@ -252,7 +252,13 @@ _TABLES = (
         columns=(
             _text("judgment", "The judgment of table preferences that was given with it.", required=True),
             _text("criterion", "Name of the criterion in the study file.", required=True),
-            _text("choice", "The answer, by the sides of the judgment.", required=True, choices=CHOICES),
+            _text(
+                "choice",
+                "The answer, by the sides of the judgment.",
+                required=True,
+                choices=CHOICES,
+                judge_choices=JUDGE_CHOICES,
+            ),
             _integer("strength", "As in table preferences.", high=MAX_STRENGTH, sparse=True),
         ),
     ),
