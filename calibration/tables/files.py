@@ -39,6 +39,7 @@ from metrics.files import write_atomically, written_whole
 
 _LIKELY = 0.6
 _TEXT = pa.large_string()
+_MANY_ROWS = 50_000
 _Cells = dict[Any, "pd.Series[Any]"]
 
 
@@ -93,12 +94,17 @@ def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[st
     ]
     if faults:
         raise InputError(faults)
-    _give_back_memory()  # what the checks took
+    _give_back_memory(sum(map(len, tables.values())))  # what the checks took
     return tables
 
 
-def _give_back_memory() -> None:
-    """Return freed memory to the system, which both allocators keep for later: 180 MB after a million rows."""
+def _give_back_memory(rows: int) -> None:
+    """Return freed memory to the system, which both allocators keep for later: 180 MB after a million rows.
+
+    After few rows there is little, and to look for it takes longer than to read them.
+    """
+    if rows < _MANY_ROWS:
+        return
     pa.default_memory_pool().release_unused()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):  # glibc has it
         trim(0)
@@ -196,7 +202,7 @@ def _typed(
         values = _converted(cells, index, column, log, lines, compact=compact)
         columns[column.name] = _compact(values, table.key) if compact else values
         if compact:
-            _give_back_memory()  # what the column was read into
+            _give_back_memory(len(index))  # what the column was read into
     frame = pd.DataFrame(columns, index=index)
     if not log.faults:
         for name, values in _derived(frame, table):

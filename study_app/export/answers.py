@@ -93,7 +93,7 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
     past = past_texts(session, study_id)
     if past.rows:
         seen = frame["study_version"].fillna(0).astype(int).tolist()
-        frame[VERSION_COLUMN] = past.versions(frame["topic_row"].tolist(), seen)
+        frame[VERSION_COLUMN] = list(map(past.version, frame["topic_row"].tolist(), seen))
     frame = frame.drop(columns=["topic_row", "study_version"])
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
