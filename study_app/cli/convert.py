@@ -17,8 +17,7 @@ class LinesOptions:
     task: str | None = option(metavar="NAME", help="Task to write; needed where the tables have several.")
     exclude: str = exclude_option()
     winner_first: bool = option(
-        is_flag=True,
-        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
+        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others."
     )
 
 

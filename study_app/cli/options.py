@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 
 import click
 
@@ -75,12 +75,12 @@ def option(*flags: str, **attributes: Any) -> Any:
     *flags : str
         By default `--` and the field's name with hyphens.
     **attributes
-        A default is shown in the help unless ``show_default`` says otherwise.
+        A default is shown in the help unless ``show_default`` says otherwise. A field of type bool is a flag, one of ``tuple[X, ...]``
+        may be given several times.
     """
     if attributes.get("default") is not None:
         attributes.setdefault("show_default", True)
-    empty = False if attributes.get("is_flag") else () if attributes.get("multiple") else None
-    return field(default=attributes.get("default", empty), metadata={OPTION: (flags, attributes)})
+    return field(default=attributes.get("default"), metadata={OPTION: (flags, attributes)})
 
 
 def one_of(*choices: str, flags: tuple[str, ...] = (), **attributes: Any) -> Any:
@@ -143,7 +143,10 @@ def with_options(**classes: type) -> Callable[[Command], Command]:
         for each in reversed([each for cls in classes.values() for each in _options(cls)]):
             flags, attributes = each.metadata[OPTION]
             usual = f"--{each.name.rstrip('_').replace('_', '-')}"
-            with_all = click.option(*(flags or (usual,)), each.name, **attributes)(with_all)
+            kind = {"is_flag": True} if each.type is bool else {}
+            if get_origin(each.type) is tuple and get_args(each.type)[-1] is Ellipsis:
+                kind = {"multiple": True}
+            with_all = click.option(*(flags or (usual,)), each.name, **(kind | attributes))(with_all)
         return with_all
 
     return add

@@ -54,10 +54,10 @@ class RetentionOptions:
         metavar="DAYS",
         help="Delete the platform ids of workers without activity for DAYS days.",
     )
-    all_identities: bool = option(is_flag=True, help="Delete all platform ids, of active workers too.")
-    withdrawn: bool = option(is_flag=True, help="Delete every answer, event and id of workers who withdrew.")
+    all_identities: bool = option(help="Delete all platform ids, of active workers too.")
+    withdrawn: bool = option(help="Delete every answer, event and id of workers who withdrew.")
     unconsented: bool = option(
-        is_flag=True, help="Delete everything of people who came a day ago or earlier and never consented."
+        help="Delete everything of people who came a day ago or earlier and never consented."
     )
     person: str | None = option(
         "--platform-id",
@@ -65,12 +65,10 @@ class RetentionOptions:
         help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
     )
     shared_key: bool = option(
-        is_flag=True, help="Delete the key of shared pseudonyms here; nobody new is let in without it."
+        help="Delete the key of shared pseudonyms here; nobody new is let in without it."
     )
-    even_unpaid: bool = option(is_flag=True, help="Include workers who are not known to be paid.")
-    is_real: bool = option(
-        "--delete", is_flag=True, help="Delete; without it only say what would be deleted."
-    )
+    even_unpaid: bool = option(help="Include workers who are not known to be paid.")
+    is_real: bool = option("--delete", help="Delete; without it only say what would be deleted.")
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""

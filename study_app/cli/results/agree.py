@@ -75,10 +75,7 @@ class AgreeOptions:
         help="Run of a system, instead of the one in study.json.",
     )
     measures: tuple[str, ...] = option(
-        "--measure",
-        multiple=True,
-        metavar="MEASURE",
-        help="Add this measure to the table; repeatable. For names see above.",
+        "--measure", metavar="MEASURE", help="Add this measure to the table; repeatable. For names see above."
     )
     primary: tuple[str, str] | None = option(
         nargs=2,
@@ -86,18 +83,16 @@ class AgreeOptions:
         help="Primary comparison, instead of the study's; all others are exploratory. Named now, it counts as named at analysis.",
     )
     compare: tuple[str, ...] = option(
-        multiple=True,
         metavar="MEASURE",
         help="Measure of the family that is corrected together, instead of the study's; repeatable, others are compared"
         " with the first.",
     )
-    complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
+    complete_only: bool = option(help="Count only workers who completed the study.")
     by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("agreements, and their differences,")
     ordinal: bool = option(
-        is_flag=True,
-        help="Compare measures by graded answers (column strength), too, in a cumulative-link model: rows by grades of comparisons.csv.",
+        help="Compare measures by graded answers (column strength), too, in a cumulative-link model: rows by grades of comparisons.csv."
     )
     seed: int = seed_option()
 

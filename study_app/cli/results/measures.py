@@ -60,7 +60,7 @@ class CorrelateOptions:
 
     x: str | None = option(metavar="COLUMN", help="The reference ranking, for tau-AP.")
     others: tuple[str, ...] = option(
-        "--y", metavar="COLUMN", multiple=True, help="The ranking under test, for tau-AP; repeatable."
+        "--y", metavar="COLUMN", help="The ranking under test, for tau-AP; repeatable."
     )
     seed: int = seed_option("Random seed of the bootstrap over topics.")
 

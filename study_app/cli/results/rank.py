@@ -48,8 +48,7 @@ class RankOptions:
         help="Rank by the verdicts of this judge, a language model or a rule in TABLES, in place of people's answers. Is printed only.",
     )
     ordinal: bool = option(
-        is_flag=True,
-        help="Take worths and ranks from the strength of graded answers (column strength), by a cumulative-link model.",
+        help="Take worths and ranks from the strength of graded answers (column strength), by a cumulative-link model."
     )
     level: float = option(
         type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),

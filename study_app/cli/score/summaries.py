@@ -26,7 +26,6 @@ class SummaryOptions:
     )
     patiences: tuple[float, ...] = option(
         "--patience",
-        multiple=True,
         type=characters,
         metavar="L",
         help="Characters a user reads; repeatable, inf allowed.  [default: the model's, else 1500]",

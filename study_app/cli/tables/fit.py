@@ -60,7 +60,7 @@ class FitCommandOptions:
         type=OUT_FOLDER, metavar="DIR", help="Draw every fit into this folder, as PNG and SVG."
     )
     exclude: str = exclude_option()
-    complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
+    complete_only: bool = option(help="Count only workers who completed the study.")
     same_answers: str = same_answers_option()
     inclusion: str = one_of(
         "all-enrolled",
@@ -90,12 +90,11 @@ class FitCommandOptions:
         help="Samples of every bootstrap; fits that have one over workers take their intervals from it.",
     )
     seed: int = seed_option()
-    notes: bool = option(is_flag=True, help="Print all warnings and notes, and agreement among raters.")
+    notes: bool = option(help="Print all warnings and notes, and agreement among raters.")
     laws: tuple[str, ...] = option(
         "--law",
         type=click.Choice(LAWS),
         metavar="FAMILY=NAME",
-        multiple=True,
         help="Publish another law of people's means: away or session, =lognormal (the paper's) or =gamma. Repeatable.",
     )
 

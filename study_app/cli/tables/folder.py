@@ -35,17 +35,13 @@ SQLite reports hundreds for one torn page.
 class ExportOptions:
     """What an export has, as `study_app.export.export_study` takes it."""
 
-    raw: bool = option(is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
-    parquet: bool = option(
-        is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
-    )
+    raw: bool = option(help="Add DIR/raw: every event, every revision, what is missing.")
+    parquet: bool = option(help="Write every table as Parquet too, also those below 100,000 rows.")
     texts: bool = option(
-        is_flag=True,
-        help="Write the reasons of workers, in their own words: read them before you publish.",
+        help="Write the reasons of workers, in their own words: read them before you publish."
     )
     exact_times: bool = option(
-        is_flag=True,
-        help="Leave all times as they are: with the platform's list they identify workers.",
+        help="Leave all times as they are: with the platform's list they identify workers."
     )
 
 

@@ -125,7 +125,6 @@ class CellOptions:
     where: tuple[tuple[str, str], ...] = option(
         metavar="COLUMN=VALUE",
         callback=_conditions,
-        multiple=True,
         help="Read only rows with this VALUE in COLUMN: _golden=false leaves out test questions. Several values of one column are each "
         "let in; several columns must all fit.",
     )
@@ -202,7 +201,6 @@ class PreferenceFile:
         "--criterion",
         metavar="NAME=COLUMN",
         callback=_conditions,
-        multiple=True,
         help="Column with the answer about a criterion, said as in --choice: makes table criteria. Repeatable.",
     )
     pair: str | None = column("an id of the system pair.")
@@ -382,9 +380,7 @@ class VisitFile:
         callback=_moment,
         help="End of the study, in ISO 8601: people could come back until then. Default: the end of the last visit of all.",
     )
-    no_follows: bool = option(
-        is_flag=True, help="Do not make table follows; one that is in DIR stays as it is."
-    )
+    no_follows: bool = option(help="Do not make table follows; one that is in DIR stays as it is.")
     study: str = option(default="visits", help="Name of the study in study.json.")
 
 
