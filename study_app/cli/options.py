@@ -98,6 +98,11 @@ def exclude_option() -> Any:
     return one_of("rules", "none", help="Leave out the workers that the study's rules exclude, or keep them.")
 
 
+def parquet_option() -> Any:
+    """Return the option `--parquet`."""
+    return option(help="Write every table as Parquet too, also those below 100,000 rows.")
+
+
 def same_answers_option() -> Any:
     """Return the option `--same-answers`."""
     return one_of(

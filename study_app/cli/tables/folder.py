@@ -9,7 +9,7 @@ import click
 from metrics.errors import percent, pluralise
 from study_app.cli.audit import note_command
 from study_app.cli.database import database_option, named_database, open_study
-from study_app.cli.options import OUT_FOLDER, option, output_folder, with_options
+from study_app.cli.options import OUT_FOLDER, option, output_folder, parquet_option, with_options
 from study_app.cli.output import Output, wrapped
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ExportOptions:
     """What an export has, as `study_app.export.export_study` takes it."""
 
     raw: bool = option(help="Add DIR/raw: every event, every revision, what is missing.")
-    parquet: bool = option(help="Write every table as Parquet too, also those below 100,000 rows.")
+    parquet: bool = parquet_option()
     texts: bool = option(
         help="Write the reasons of workers, in their own words: read them before you publish."
     )
