@@ -99,18 +99,18 @@ def scores_to_trec(file: Path, output: Path) -> None:
     click.echo(f"{output}: {len(scores)} scores of {len(texts)} runs")
 
 
-def _column_names(
-    _context: click.Context, _option: click.Parameter, text: str | None
-) -> tuple[str, ...] | None:
+def _column_names(text: str) -> tuple[str, ...]:
     """Parse the option that names columns, such as ``metric,topic,value``.
 
     No name may occur twice; a metric and a value are required.
     """
-    names = None if text is None else tuple(name.strip() for name in text.split(","))
-    if names is not None and (
-        len(set(names)) < len(names)
-        or not {"metric", "value"} <= {*names} <= {"run", "topic", "metric", "value"}
-    ):
+    names = tuple(name.strip() for name in text.split(","))
+    if len(set(names)) < len(names) or not {"metric", "value"} <= {*names} <= {
+        "run",
+        "topic",
+        "metric",
+        "value",
+    }:
         raise click.BadParameter("name each of run, topic, metric and value once, as in topic,metric,value")
     return names
 
@@ -120,7 +120,7 @@ def _column_names(
 @click.option(
     "--columns",
     metavar="NAMES",
-    callback=_column_names,
+    type=_column_names,
     help="Names of the fields of a line, where their values do not identify them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
 @with_options(output=ToFile)
