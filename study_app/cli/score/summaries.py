@@ -55,14 +55,17 @@ def command(
     from metrics.summaries.score import MMeasure, summary_scores
     from metrics.summaries.two_layered import summaries_left_out, summary_collection_left_out
 
-    _check_usage(choices, people)
+    is_fitted = choices.intents == "fitted"
+    if is_fitted and people.model is None:
+        raise click.UsageError("--intents fitted needs --model FILE")
+    if people.draws is not None and choices.patiences and not is_fitted:
+        raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")
     judged = read_summary_collection(choices.collection)
     systems = read_runs(runs, lambda path, name: read_summary_run(path, judged, name=name))
     user = None
     if people.model is not None:
         from calibration.user_model.summaries import summary_model
 
-        is_fitted = choices.intents == "fitted"
         user = summary_model(people.model, judged, patience=not choices.patiences, intents=is_fitted)
         if choices.intents == "given":
             _check_given(judged, people.model)
@@ -92,12 +95,3 @@ def _check_given(collection: "Collection", model: str) -> None:
     if lacks and set(collection.queries) <= set(load_model(model)[0].intents):
         cure = "take those of the model (--intents fitted), or add probability.tsv"
         raise input_fault("there are no intent probabilities", path=collection.name, cure=cure)
-
-
-def _check_usage(choices: SummaryOptions, people: ModelChoice) -> None:
-    """Refuse options that contradict each other."""
-    is_fitted = choices.intents == "fitted"
-    if is_fitted and people.model is None:
-        raise click.UsageError("--intents fitted needs --model FILE")
-    if people.draws is not None and choices.patiences and not is_fitted:
-        raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,7 +136,9 @@ def msu(
     click.echo(result.summary())
     if reference is not None:
         _say_like(result, reference, str(like))
-    _report(folder)
+    from study_app.report.build import write_report  # with all that draws, after the computation
+
+    click.echo(write_report(folder, tell=partial(click.echo, err=True)))
 
 
 def _check_owner(folder: Path) -> None:
@@ -245,12 +248,3 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
         )
     elif len(found.topics) < MIN_TOPICS:
         click.echo(f"{path}: fewer than {MIN_TOPICS} topics, so there are no intervals", err=True)
-
-
-def _report(folder: Path) -> None:
-    """Write the report of the folder, with its figures."""
-    from functools import partial
-
-    from study_app.report.build import write_report
-
-    click.echo(write_report(folder, tell=partial(click.echo, err=True)))
