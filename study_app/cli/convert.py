@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from metrics.errors import pluralise, printable
+from metrics.files import write_atomically
 from study_app.cli.options import exclude_option, option, output_folder, with_options
 from study_app.cli.output import ToFile, csv_text
 from study_app.cli.tables.imports import tell, unknown_workers
@@ -31,7 +33,6 @@ def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> N
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.plain_files import preference_lines
-    from metrics.errors import pluralise
     from study_app.cli.tables.folder import preferences_of_task, read_with_warnings
 
     read = read_with_warnings(tables)
@@ -68,7 +69,6 @@ def lines_to_tables(file: Path, output: Path, task: str, columns: str | None) ->
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study_json import StudyRecord, write_study
-    from metrics.errors import pluralise
 
     preferences = read_preference_lines(
         file, task=task, columns=None if columns is None else columns.split(",")
@@ -90,7 +90,6 @@ def scores_to_trec(file: Path, output: Path) -> None:
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
     from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
-    from metrics.files import write_atomically
 
     scores = read_long_scores(file)
     texts = trec_eval_texts(scores)
@@ -132,7 +131,6 @@ def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, o
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
     from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
-    from metrics.errors import printable
 
     named: dict[str | Path, str | None] = {}
     for given in files:

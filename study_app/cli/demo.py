@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import input_fault
+from metrics.results import ALL
 from study_app.cli import cli
 from study_app.cli.options import OUT_FOLDER, port_option
 
@@ -148,7 +149,6 @@ def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
 def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -> dict[str, float]:
     """Return the mean MSU of each system for the people of a user model."""
     from calibration.user_model.msu import stream_model
-    from metrics.results import ALL
 
     people = stream_model(model, events, count=STREAM_USERS, seed=SEED)
     for note in people.notes:

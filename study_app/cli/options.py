@@ -14,6 +14,8 @@ from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 
 import click
 
+from metrics.files import check_file_place, check_folder_place
+
 Command: TypeAlias = Callable[..., None]
 F = TypeVar("F", bound=Callable[..., Any])
 OPTION = "click.option"
@@ -56,8 +58,6 @@ class OutPath(click.Path):
         InputError
             If nothing can be written there.
         """
-        from metrics.files import check_file_place, check_folder_place
-
         path: Any = super().convert(value, param, ctx)
         if not (self.allow_dash and str(path) == "-"):
             (check_folder_place if self.is_folder else check_file_place)(path)

@@ -6,6 +6,8 @@ from typing import Literal
 
 import click
 
+from metrics.errors import join_names
+from metrics.files import written_whole
 from study_app.cli.options import one_of, option, output_file, with_options
 
 
@@ -50,8 +52,6 @@ def requests(study: str, output: Path, *, choices: RequestOptions) -> None:
     At the end it says how much is asked. Next: prefcal judge run.
     """
     from calibration.tables.files import read_tables
-    from metrics.errors import join_names
-    from metrics.files import written_whole
     from study_app.estimate.content import read_whole_study
     from study_app.judges.requests import RequestSize, judged_couples, make_requests, request_line
     from study_app.study.entries import JudgingTask

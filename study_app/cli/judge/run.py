@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import pluralise
 from study_app.cli.options import option, output_file, with_options
 
 if TYPE_CHECKING:
@@ -162,8 +163,6 @@ def _say_size(
 def _say_stray(judge: "ProgramJudge | ServerJudge") -> None:
     """Say how many lines of a program were of no use, and show the first."""
     if judge.stray_lines:
-        from metrics.errors import pluralise
-
         first = judge.first_stray
         shown = repr(first if len(first) <= SHOWN else f"{first[:SHOWN]}…")
         click.echo(

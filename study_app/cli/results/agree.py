@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import InputError
+from metrics.files import relative_path
 from study_app.cli.options import (
     MAX_COUNT,
     assist_option,
@@ -203,7 +205,6 @@ def _rank(
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems
     from calibration.tables.study_json import read_study
-    from metrics.errors import InputError
 
     try:
         ranking = rank_systems(evidence.tables, study=read_study(tables), place=evidence.place, **counted)
@@ -231,7 +232,6 @@ def _evidence(tables: str, choices: AgreeOptions, folder: Path) -> "tuple[ScoreS
     from calibration.tables.sources import study_sources
     from calibration.tables.study_json import read_study
     from calibration.user_model.model import read_user_model
-    from metrics.files import relative_path
     from study_app.cli.tables.folder import read_with_verdicts
 
     read, verdicts = read_with_verdicts(tables, for_votes=True, by=choices.by)
@@ -303,8 +303,6 @@ def _commands(folder: Path) -> dict[str, list[str]]:
 
 def _seen_from(folder: Path, name: str, value: Any) -> Any:
     """Return an option with its paths, if it has any, as they are seen from a folder."""
-    from metrics.files import relative_path
-
     if name in {"collection", "runs"}:
         return {kind: relative_path(path, folder) for kind, path in value.items()}
     return (

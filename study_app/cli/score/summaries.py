@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import input_fault
 from study_app.cli.options import one_of, option, with_options
 from study_app.cli.output import ScoreOutput
 from study_app.cli.score.durations import characters
@@ -89,7 +90,6 @@ def _check_given(collection: "Collection", model: str) -> None:
     The message names the option that uses the model's.
     """
     from calibration.user_model.model import load_model
-    from metrics.errors import input_fault
 
     lacks = any(query.probability is None for query in collection.queries.values())
     if lacks and set(collection.queries) <= set(load_model(model)[0].intents):

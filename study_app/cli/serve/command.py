@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
+from metrics.errors import input_fault
 from study_app.cli.database import database_option
 from study_app.cli.options import port_option
 from study_app.cli.output import simulated_lines
@@ -236,8 +237,6 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
 def bound(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise `InputError` if port or host is not available."""
-    from metrics.errors import input_fault
-
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

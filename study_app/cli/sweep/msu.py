@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import pluralise
+from metrics.errors import input_fault, join_names, pluralise
+from metrics.files import write_atomically
 from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
 from study_app.cli.score.durations import decay, duration, multiple
@@ -146,7 +147,6 @@ def _check_owner(folder: Path) -> None:
 
     It raises `InputError` before anything is computed.
     """
-    from metrics.errors import input_fault
     from metrics.sweep.parts import MANIFEST
     from metrics.sweep.tables import BEST, CORRELATION, LIKE, OTHERS, SWEEP
 
@@ -211,7 +211,6 @@ class _Progress:
 
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
-    from metrics.errors import input_fault, join_names
     from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.tables import references
 
@@ -227,7 +226,6 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
-    from metrics.files import write_atomically
     from metrics.sweep.equivalent_populations import MIN_TOPICS, points_like, told_apart
     from metrics.sweep.result import in_words
     from metrics.sweep.tables import LIKE

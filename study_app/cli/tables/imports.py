@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
+from metrics.errors import Fault, InputError, input_fault, pluralise
 from study_app.cli.options import MAX_COUNT, FiniteFloat, option, output_folder, with_options
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from calibration.interchange.preferences import Imported
     from calibration.interchange.seconds import LengthRules
     from calibration.interchange.times import TimeRules
-    from metrics.errors import Fault
     from metrics.readers.any_table import TableRules
 
     class Rules(TypedDict):
@@ -83,7 +83,6 @@ def _time_format(value: str) -> str:
 
 def _time_zone(value: str) -> str:
     from calibration.interchange.times import named_zone
-    from metrics.errors import InputError
 
     try:
         return named_zone(value).key
@@ -233,7 +232,6 @@ def import_preferences(file: Path, output: Path, *, said: PreferenceFile, readin
     tool logged are imported by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
-    from metrics.errors import pluralise
 
     if said.task is not None and said.task_column is not None:
         raise click.UsageError("give one of --task and --task-column")
@@ -297,7 +295,6 @@ def _check_free(folder: Path, study: str | None, *names: str) -> None:
     With ``study``, only those of another study are in the way.
     """
     from calibration.tables.study_json import read_study
-    from metrics.errors import input_fault
 
     record = read_study(folder)
     if record is None:
@@ -313,7 +310,6 @@ def _write_preferences(
 ) -> None:
     from calibration.tables.files import write_tables
     from calibration.tables.study_json import StudyRecord, write_study
-    from metrics.errors import input_fault
 
     of_others = [path for path in folder.glob("criteria.*") if path.suffix in {".csv", ".parquet"}]
     if of_others and "criteria" not in tables:
@@ -400,7 +396,6 @@ def import_visits(file: Path, output: Path, *, said: VisitFile, reading: CellOpt
         follows_of_visits,
         read_foreign_visits,
     )
-    from metrics.errors import pluralise
 
     folder = output
     if (said.end is None) == (said.seconds is None):
