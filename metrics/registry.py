@@ -176,7 +176,7 @@ def _described(annotation: Any) -> str:
 
 FAMILY_MODULES: tuple[str, ...] = (
     "metrics.summaries.score",
-    "metrics.push.score",
+    "metrics.push.contingency",
     "metrics.updates.score",
     "metrics.msu.score",
     "metrics.ranked.score",
@@ -204,10 +204,10 @@ def measure(what: str | type[M]) -> Measure | type[M]:
 
         @measure
         class MMeasure(Measure):
-            name: ClassVar[str] = "M"
-            family: ClassVar[str] = "summaries"
-            source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 2"
-            definition: ClassVar[str] = "Expected U-measure over the intents of the query."
+            name = "M"
+            family = "summaries"
+            source = "Kato et al., EVIA 2016, eq. 2"
+            definition = "Expected U-measure over the intents of the query."
             patience: float = 1500
 
     Parameters

@@ -19,7 +19,7 @@ import pandas as pd
 from calibration.tables.tables import CHOICES, JUDGE_CHOICES
 from metrics.errors import FaultLog, join_names, pluralise
 from metrics.readers.columns import DELIMITERS
-from metrics.readers.lines import byte_lines, read_bytes
+from metrics.readers.lines import byte_lines, decoded, read_bytes
 
 Systems: TypeAlias = Mapping[str, Collection[str]]
 """Topic -> its systems, of the tables beside which a judge is set."""
@@ -163,23 +163,15 @@ def read_foreign_verdicts(
 
 def _read_rows(path: str | Path, log: FaultLog) -> list[_Row]:
     """Return the fields of each line that has any; another number of fields than the first line has is a fault."""
-    content = read_bytes(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        log.raise_if_any()
-    first = next((line.decode() for line in byte_lines(text.encode()) if line.strip()), "")
+    data = read_bytes(path)
+    text, lines = decoded(data, log.path), [line.decode() for line in byte_lines(data)]
+    first = next(filter(str.strip, lines), "")
     delimiter = max(DELIMITERS, key=first.count)
     if first.count(delimiter):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         rows = [_Row(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     else:
-        rows = [
-            _Row(number, line.decode().split())
-            for number, line in enumerate(byte_lines(text.encode()), start=1)
-            if line.strip()
-        ]
+        rows = [_Row(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     if not rows:
         log.add("the file is empty", line=1, cure="name a file with a verdict on each line")
     wrong = [row.line for row in rows if len(row.cells) != len(rows[0].cells)]

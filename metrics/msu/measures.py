@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -236,7 +236,7 @@ class StreamMeasure(Measure, ABC):
         Length of an update whose text is not known.
     """
 
-    family: ClassVar[str] = "msu"
+    family = "msu"
 
     lateness: float = 0.5
     floor: float = 0.0
@@ -296,11 +296,9 @@ class MSU(StreamMeasure):
     MSU(lateness=0.9)
     """
 
-    name: ClassVar[str] = "MSU"
-    source: ClassVar[str] = f"{SOURCE}, section 3"
-    definition: ClassVar[str] = (
-        "New nuggets that a simulated user reads, worth less by each visit they are late."
-    )
+    name = "MSU"
+    source = f"{SOURCE}, section 3"
+    definition = "New nuggets that a simulated user reads, worth less by each visit they are late."
 
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
         """Return the mean over users, (topics + 1,)."""
@@ -324,9 +322,9 @@ class MSUStandardError(StreamMeasure):
     'MSU-se@0.5'
     """
 
-    name: ClassVar[str] = "MSU-se"
-    source: ClassVar[str] = f"{SOURCE}, section 3"
-    definition: ClassVar[str] = "Standard error of MSU over the simulated users."
+    name = "MSU-se"
+    source = f"{SOURCE}, section 3"
+    definition = "Standard error of MSU over the simulated users."
 
     def values(self, totals: UserTotals, decay: int) -> FloatArray:
         """Return sd over users / sqrt(users), (topics + 1,)."""
@@ -353,11 +351,9 @@ class MSUPerSecond(StreamMeasure):
     'MSU/s@0.9'
     """
 
-    name: ClassVar[str] = "MSU/s"
-    source: ClassVar[str] = f"{SOURCE}, section 4"
-    definition: ClassVar[str] = (
-        "Gain of all simulated users per second they spend on updates read to the end."
-    )
+    name = "MSU/s"
+    source = f"{SOURCE}, section 4"
+    definition = "Gain of all simulated users per second they spend on updates read to the end."
 
     ratio: Ratio = "of_totals"
 

@@ -13,7 +13,7 @@ of the family, but their ways with silent days are: see `INSTANCES`.
 
 import math
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from metrics.arrays import Floats
 from metrics.push.days import DayTable
@@ -60,11 +60,9 @@ class PushCell(PushMeasure):
     'silent_silent'
     """
 
-    name: ClassVar[str] = "cell"
-    source: ClassVar[str] = f"{SOURCE}, table 1"
-    definition: ClassVar[str] = (
-        "One total of the contingency table: gain, non-relevant pushes, or silent days."
-    )
+    name = "cell"
+    source = f"{SOURCE}, table 1"
+    definition = "One total of the contingency table: gain, non-relevant pushes, or silent days."
 
     cell: CellName = "gain"
 
@@ -97,11 +95,9 @@ class Contingency(PushMeasure):
     Contingency(G_E=1, P_0=0.5)
     """
 
-    name: ClassVar[str] = "Contingency"
-    source: ClassVar[str] = f"{SOURCE}, table 1"
-    definition: ClassVar[str] = (
-        "Weighted gain less pain of pushing and of silence, apart on eventful and silent days."
-    )
+    name = "Contingency"
+    source = f"{SOURCE}, table 1"
+    definition = "Weighted gain less pain of pushing and of silence, apart on eventful and silent days."
 
     G_E: float = 1
     P_E: float = 0

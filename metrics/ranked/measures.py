@@ -45,7 +45,7 @@ class RankedMeasure(Measure, ABC):
     A topic without relevant documents scores 0 in all of them.
     """
 
-    family: ClassVar[str] = "ranked"
+    family = "ranked"
     timed: ClassVar[bool] = False
     """True if documents must have windows."""
     by_subtopic: ClassVar[bool] = False
@@ -71,7 +71,7 @@ class MeasureAtDepth(RankedMeasure):
         Depth, from 1. A shorter list counts as if nothing relevant followed.
     """
 
-    by_subtopic: ClassVar[bool] = True
+    by_subtopic = True
 
     k: int = 10
 
@@ -101,9 +101,9 @@ class IAP(MeasureAtDepth):
     'IA-P@5'
     """
 
-    name: ClassVar[str] = "IA-P"
-    source: ClassVar[str] = f"{SOURCE}, IA-Precision"
-    definition: ClassVar[str] = "Precision for one subtopic, mean over subtopics."
+    name = "IA-P"
+    source = f"{SOURCE}, IA-Precision"
+    definition = "Precision for one subtopic, mean over subtopics."
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
@@ -122,12 +122,10 @@ class TIAP(MeasureAtDepth):
     TIAP(k=5)
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-P"
-    source: ClassVar[str] = f"{SOURCE}, TIA-Precision"
-    definition: ClassVar[str] = (
-        "Precision for one subtopic in one window, mean over subtopics, weighted by P(window|query)."
-    )
+    timed = True
+    name = "TIA-P"
+    source = f"{SOURCE}, TIA-Precision"
+    definition = "Precision for one subtopic in one window, mean over subtopics, weighted by P(window|query)."
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
@@ -151,9 +149,9 @@ class IANDCG(MeasureAtDepth):
     IANDCG(k=5, gains='graded')
     """
 
-    name: ClassVar[str] = "IA-nDCG"
-    source: ClassVar[str] = f"{SOURCE}, IA-NDCG"
-    definition: ClassVar[str] = "nDCG for one subtopic, weighted by P(subtopic|query)."
+    name = "IA-nDCG"
+    source = f"{SOURCE}, IA-NDCG"
+    definition = "nDCG for one subtopic, weighted by P(subtopic|query)."
 
     gains: Gains = "binary"
 
@@ -189,12 +187,10 @@ class TIANDCG(IANDCG):
     TIANDCG(k=5, renorm=True)
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-nDCG"
-    source: ClassVar[str] = f"{SOURCE}, TIA-NDCG"
-    definition: ClassVar[str] = (
-        "nDCG for one subtopic in one window, weighted by P(subtopic|query) and P(window|query)."
-    )
+    timed = True
+    name = "TIA-nDCG"
+    source = f"{SOURCE}, TIA-NDCG"
+    definition = "nDCG for one subtopic in one window, weighted by P(subtopic|query) and P(window|query)."
 
     reading: Reading = "table"
     renorm: bool = False
@@ -232,9 +228,9 @@ class IAERR(MeasureAtDepth):
     'IA-ERR(err=half)@10'
     """
 
-    name: ClassVar[str] = "IA-ERR"
-    source: ClassVar[str] = f"{SOURCE}, IA-ERR"
-    definition: ClassVar[str] = (
+    name = "IA-ERR"
+    source = f"{SOURCE}, IA-ERR"
+    definition = (
         "1/rank of the document where a reader who wants one subtopic stops, weighted by P(subtopic|query)."
     )
 
@@ -277,10 +273,10 @@ class TIAERR(IAERR):
     'TIA-ERR(reading=text)@10'
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-ERR"
-    source: ClassVar[str] = f"{SOURCE}, TIA-ERR"
-    definition: ClassVar[str] = (
+    timed = True
+    name = "TIA-ERR"
+    source = f"{SOURCE}, TIA-ERR"
+    definition = (
         "1/rank of the document where a reader who wants one subtopic from one window stops, "
         "weighted by P(subtopic|query) and P(window|query)."
     )
@@ -322,11 +318,11 @@ class TIAAP(RankedMeasure):
     'TIA-AP'
     """
 
-    timed: ClassVar[bool] = True
-    by_subtopic: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-AP"
-    source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
-    definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
+    timed = True
+    by_subtopic = True
+    name = "TIA-AP"
+    source = f"{SOURCE}, TIA-AvgPrecision"
+    definition = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
 
     k: int | None = None
 
@@ -370,11 +366,9 @@ class RBP(RankedMeasure):
     'RBP(p=0.95)'
     """
 
-    name: ClassVar[str] = "RBP"
-    source: ClassVar[str] = "Moffat and Zobel, TOIS 2008, eq. 2"
-    definition: ClassVar[str] = (
-        "Relevant documents, each weighted by the chance that a reader of persistence p gets to it."
-    )
+    name = "RBP"
+    source = "Moffat and Zobel, TOIS 2008, eq. 2"
+    definition = "Relevant documents, each weighted by the chance that a reader of persistence p gets to it."
 
     p: float = 0.8
     k: int | None = None
@@ -425,9 +419,9 @@ class Compat(RankedMeasure):
     'Compat(p=0.8)'
     """
 
-    name: ClassVar[str] = "Compat"
-    source: ClassVar[str] = "Clarke, Vtyurina and Smucker, TOIS 2021"
-    definition: ClassVar[str] = "Rank-biased overlap of the list with the ideal list that is most like it."
+    name = "Compat"
+    source = "Clarke, Vtyurina and Smucker, TOIS 2021"
+    definition = "Rank-biased overlap of the list with the ideal list that is most like it."
 
     p: float = 0.95
     normalize: bool = True

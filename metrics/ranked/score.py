@@ -23,15 +23,6 @@ from metrics.ranked.lists import (
     ranked_left_out,
 )
 from metrics.ranked.measures import (
-    IAERR,
-    IANDCG,
-    IAP,
-    RBP,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    Compat,
     MeasureAtDepth,
     RankedMeasure,
 )
@@ -43,9 +34,7 @@ from metrics.ranked.named import (
     in_their_notation,
     ir_measures,
     ranked_labels,
-    ranked_measure,
 )
-from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
@@ -54,33 +43,6 @@ from metrics.unused_input import warn_if_mostly_unused
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "COMPUTED_HERE",
-    "IAERR",
-    "IANDCG",
-    "IAP",
-    "RBP",
-    "SBR",
-    "TIAAP",
-    "TIAERR",
-    "TIANDCG",
-    "TIAP",
-    "TIASBR",
-    "TOOL_FAILURES",
-    "TSBR",
-    "UNJUDGED",
-    "Compat",
-    "IrMeasuresMeasure",
-    "ListMeasure",
-    "PlainScorer",
-    "RankedMeasure",
-    "largest_grade",
-    "ranked_judgments_left_out",
-    "ranked_left_out",
-    "ranked_measure",
-    "ranked_scores",
-    "score_ranked",
-]
 
 UNJUDGED = -1
 """Smallest grade passed to tools.

@@ -6,7 +6,7 @@ Reflect User Preferences? (EVIA 2016), section 3. Trailtexts are in `metrics.sum
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,12 +57,10 @@ class UMeasure(Measure):
     UMeasure(patience=840)
     """
 
-    name: ClassVar[str] = "U"
-    family: ClassVar[str] = "summaries"
-    source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 3"
-    definition: ClassVar[str] = (
-        "Importance of the iUnits that a user with one intent meets, less the later they are met."
-    )
+    name = "U"
+    family = "summaries"
+    source = "Kato et al., EVIA 2016, eq. 3"
+    definition = "Importance of the iUnits that a user with one intent meets, less the later they are met."
 
     patience: float = 1500
     truncate: int | None = None
@@ -113,9 +111,9 @@ class MMeasure(UMeasure):
     MMeasure(patience=840, intents='uniform')
     """
 
-    name: ClassVar[str] = "M"
-    source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 2"
-    definition: ClassVar[str] = "U-measure expected over the intents of the query."
+    name = "M"
+    source = "Kato et al., EVIA 2016, eq. 2"
+    definition = "U-measure expected over the intents of the query."
 
     intents: Intents = "given"
 

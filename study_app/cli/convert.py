@@ -29,10 +29,10 @@ class LinesOptions:
 def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> None:
     """Write the preferences in TABLES as lines for other tools.
 
-    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
-    people who withdrew and people whom the study's rules exclude are left out.
+    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Where answers are graded,
+    a sixth field has the strength, and the first line names the fields. Repeats for validation, people who withdrew and people whom the study's rules exclude are left out.
     """
-    from calibration.interchange.plain_files import preference_lines
+    from calibration.interchange.plain_files import GRADED, preference_lines
     from study_app.cli.tables.folder import preferences_of_task, read_with_warnings
 
     read = read_with_warnings(tables)
@@ -43,7 +43,11 @@ def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> N
         exclude=choices.exclude == "rules",
         winner_first=choices.winner_first,
     )
-    left_out = len(judged) - text.count("\n")
+    left_out = len(judged) - text.removeprefix(GRADED).count("\n")
+    if "criteria" in read:
+        click.echo("note: lines have no place for answers about criteria; these stay in the tables", err=True)
+    if choices.winner_first and judged["strength"].notna().any():
+        click.echo("note: lines with the winner first do not say how much better it is", err=True)
     if left_out:
         click.echo(f"{left_out} of {pluralise(len(judged), 'judgment')} left out", err=True)
     output.text(text)

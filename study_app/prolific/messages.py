@@ -90,6 +90,8 @@ def send_messages(api: ProlificApi, purpose: str, texts: Mapping[int, PersonalTe
         remotes = {row.id: str(row.remote) for row in session.scalars(select(ProlificStudy))}
     for order in orders:
         message, study = texts[order.worker_id], remotes[order.prolific_study_id]
+        if order.state in {UNKNOWN, INTENDED}:
+            result.people.add(order.worker_id)
         try:
             if order.state == UNKNOWN:
                 result.unknown += not _is_shown(api, order, message)

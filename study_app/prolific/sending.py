@@ -8,6 +8,7 @@ the sending.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from metrics.errors import pluralise
 from study_app.prolific.answers import ChangedAnswerError
 from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
 from study_app.prolific.stakes import OrderStakes, TakenError
@@ -29,12 +30,18 @@ MAX_WITH_FEES = 2.5
 
 @dataclass(kw_only=True)
 class Sending:
-    """What was sent, and what was not and why."""
+    """What was sent, what was not and why, and whom it concerns (rows of workers)."""
 
     sent: int = 0
     unknown: int = 0
+    people: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     stopped_by: str = ""
+
+    def __str__(self) -> str:
+        """Return the counts, with that of people."""
+        people = pluralise(len(self.people), "person", "people")
+        return f"{self.sent} sent, {self.unknown} unknown, {len(self.refused)} refused; {people}"
 
 
 def send_orders(api: ProlificApi, kind: OrderKind) -> Sending:
@@ -51,6 +58,7 @@ def send_orders(api: ProlificApi, kind: OrderKind) -> Sending:
         parts = [list(orders)]
         while parts:
             part = parts.pop()
+            result.people |= {order.worker_id for order in part}
             try:
                 sent = _send(api, kind, part)
             except LostAnswerError as error:

@@ -17,6 +17,7 @@ from study_app.protocol.domain import (
     is_straight,
 )
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Task
+from study_app.store.revisions import is_newest
 from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import sharers
 from study_app.study.entries import JudgingTask, TaskWithSearch
@@ -104,13 +105,6 @@ def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[
 
 def _passed(checked: Sequence[tuple[bool, float]]) -> CheckCount:
     return CheckCount(passed=sum(is_passed for is_passed, _ in checked), pairs=len(checked))
-
-
-def is_newest(judgment: type[Judgment]) -> Any:
-    """Return the condition that no later revision of a judgment is stored."""
-    later = aliased(Judgment)
-    newer = (later.showing_id == judgment.showing_id) & (later.revision == judgment.revision + 1)
-    return ~select(later.id).where(newer, later.revision > 1).exists()
 
 
 _Answers: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]

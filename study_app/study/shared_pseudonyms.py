@@ -102,16 +102,15 @@ def with_pseudonym_key(file: StudyFile) -> StudyFile:
     except (OSError, ValueError):
         raise file.fault(
             "pseudonyms",
-            f"pseudonyms: {name} cannot be read",
+            f"pseudonyms: {name}: cannot be read",
             f"name the key file, relative to the study file; prefcal study shared-key {name} makes a new one",
         ) from None
     problem = _problem(key)
     if problem:
-        raise input_fault(
-            problem,
-            path=path,
-            line=1,
-            cure=f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else;"
+        raise file.fault(
+            "pseudonyms",
+            f"pseudonyms: {name}: {problem}",
+            f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else, into the key file;"
             " prefcal study shared-key makes such a file",
         )
     entry = file.entry.model_copy(update={"pseudonyms": (fingerprint(key),)})

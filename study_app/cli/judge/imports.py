@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from calibration.tables.study_json import StudyRecord
 
 
+NOTHING = "no_answer", None
+"""Choice and strength of a judge that gave no usable answer."""
+
+
 def _verdicts() -> tuple[str, ...]:
     from calibration.interchange.verdicts import VERDICTS
 
@@ -99,9 +103,11 @@ def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: 
         click.echo(f"note: {file}: {note}", err=True)
     unusable = int((rows["choice"] == "no_answer").sum())
     pairs = rows[["task", "topic"]].assign(pair=[frozenset(each) for each in _sides(rows)]).drop_duplicates()
+    about = sum(map(len, rows["criteria"])) if "criteria" in rows else 0
     click.echo(
         f"{output}: {pluralise(len(rows), 'verdict')} of {name} on {pluralise(len(pairs), 'pair')}"
         + (f", {unusable:,} without a usable answer" if unusable else "")
+        + (f", and {pluralise(about, 'answer')} about criteria" if about else "")
     )
 
 
@@ -141,10 +147,11 @@ def _answers(
     """Read answers to requests, and find the systems that the requests are about."""
     import pandas as pd
 
+    from calibration.judges.imported import ROWS
     from calibration.tables.definition import ColumnType, converted
     from calibration.tables.study_json import read_study
     from study_app.judges.answers import read_answers
-    from study_app.judges.requests import CHOICES, read_requests
+    from study_app.judges.requests import meanings, read_requests
 
     place = said.requests or file.parent / "requests.jsonl"
     if not place.is_file():
@@ -177,11 +184,14 @@ def _answers(
     for request, answer in zip(asked, answers, strict=True):
         sides = couples[request.task, request.topic, request.pair]
         left, right = sides if request.order == 1 else sides[::-1]
-        choice = CHOICES.get(str(answer.get("choice")), "no_answer")
-        rows.append((request.task, request.topic, left, right, choice, request.order, request.sample))
-    frame = pd.DataFrame(
-        rows, columns=["task", "topic", "system_left", "system_right", "choice", "order", "repeat"]
-    )
+        known, stated = meanings(request.choices), answer.get("criteria", {})
+        choice, strength = known.get(str(answer.get("choice")), NOTHING)
+        about = {name: known.get(str(stated.get(name)), NOTHING) for name in request.criteria}
+        rows.append(
+            (request.task, request.topic, left, right, choice, strength, request.order, request.sample, about)
+        )
+    frame = pd.DataFrame(rows, columns=[*ROWS[:5], "strength", *ROWS[5:], "criteria"])
+    frame["strength"] = frame["strength"].astype("Int64")
     times = pd.Series([answer.get("decided_at") for answer in answers], dtype="str")
     frame["decided_at"] = converted(times, ColumnType.TIME)[0]
     model, notes = _model(

@@ -89,7 +89,7 @@ def draft(
 def publish(study: str | None, remote: str | None, database: str | None, *, is_real: bool) -> None:
     """Publish the draft of STUDY on Prolific, or go on with it after a pause.
 
-    First it says what that costs, and refuses where the account pays in another currency or another reward than the study file says.
+    With --yes Prolific reserves reward and fees of all places, and people can begin at once. First it says what that costs, and refuses where the account pays in another currency or another reward than the study file says.
     """
     with opened_study(database, study) as opened, opened.api() as api:
         there = api.study(chosen_remote(api, remote))
@@ -117,7 +117,10 @@ def publish(study: str | None, remote: str | None, database: str | None, *, is_r
 @yes_option("Pause it")
 @database_option
 def pause(study: str | None, remote: str | None, database: str | None, *, is_real: bool) -> None:
-    """Let nobody new take STUDY on Prolific; who has begun goes on, and `publish` opens it again."""
+    """Let nobody new take STUDY on Prolific; who has begun goes on, and `publish` opens it again.
+
+    It costs nothing, and who has begun is paid as ever.
+    """
     with opened_study(database, study) as opened, opened.api() as api:
         there = api.study(chosen_remote(api, remote))
         state = there.status.upper()
@@ -136,7 +139,10 @@ def pause(study: str | None, remote: str | None, database: str | None, *, is_rea
 @yes_option("Set the places")
 @database_option
 def places(study: str, number: int, remote: str | None, database: str | None, *, is_real: bool) -> None:
-    """Let N people in all take STUDY on Prolific; there can only be more than before."""
+    """Let N people in all take STUDY on Prolific; there can only be more than before.
+
+    Each place more costs one more reward with its fees; people can take it at once where the study is published.
+    """
     with opened_study(database, study) as opened, opened.api() as api:
         there = api.study(chosen_remote(api, remote))
         click.echo(cost_words(api, opened.entry, there, number))

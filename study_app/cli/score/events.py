@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from metrics.events import EventCollection, UpdateRun
-    from metrics.msu.score import StreamMeasure, Users
+    from metrics.msu.measures import StreamMeasure
+    from metrics.msu.trails import Users
     from metrics.readers.tempsum import Lengths
     from metrics.results import Topics
     from metrics.updates.account import Convention, Unsampled
@@ -115,7 +116,7 @@ class StreamUtilityOptions:
 
     @property
     def explicit(self) -> dict[str, float]:
-        """Parameters of the typed population, named as in `metrics.msu.score.Population`."""
+        """Parameters of the typed population, named as in `metrics.msu.trails.Population`."""
         given = {"away": self.away, "session": self.session}
         return {
             f"{what}_{moment}_seconds": seconds
@@ -153,7 +154,8 @@ def msu(
 
     It prints MSU, its standard error, and MSU per second.
     """
-    from metrics.msu.score import MSU, MSUPerSecond, msu_scores, msu_user_scores
+    from metrics.msu.measures import MSU, MSUPerSecond
+    from metrics.msu.score import msu_scores, msu_user_scores
     from metrics.readers.tempsum import read_lengths
 
     choices.check(people)
@@ -196,7 +198,7 @@ def msu(
 
 def _simulated(explicit: dict[str, Any], *, count: int, seed: int) -> "Users":
     """Draw users from the population of the options."""
-    from metrics.msu.score import Population, SimulatedUsers
+    from metrics.msu.trails import Population, SimulatedUsers
 
     try:
         return SimulatedUsers(population=Population(**explicit), count=count, seed=seed)
@@ -217,7 +219,7 @@ def _given(trails: str, count: int | None) -> "Users":
 
 def _measures(decays: tuple[float, ...], floor: float) -> "list[StreamMeasure]":
     """List what is printed, in order."""
-    from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError
+    from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError
 
     kinds = (MSU, MSUStandardError, MSUPerSecond)
     return [kind(lateness=lateness, floor=floor) for lateness in decays for kind in kinds]

@@ -19,8 +19,7 @@ from study_app.cli.score.options import (
 if TYPE_CHECKING:
     from calibration.user_model.push import PushModel
     from metrics.push.days import Unpooled
-    from metrics.push.measures import Convention
-    from metrics.push.score import PushMeasure
+    from metrics.push.measures import Convention, PushMeasure
     from metrics.results import Topics
 
 DEFAULT_ALPHA = 0.66
@@ -109,7 +108,8 @@ def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, Push
 
     A chosen alpha stands in the name where it is not the default.
     """
-    from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
+    from metrics.push.contingency import CELLS, PushCell
+    from metrics.push.measures import ELG, NCG, T11U, SilencePrecision, SilenceRecall
     from metrics.registry import short_number
 
     alpha = choices.alpha

@@ -45,8 +45,12 @@ def check(file: str, format_: str) -> None:
     """
     from study_app.estimate.content import read_ready_study
     from study_app.estimate.estimate import estimate
+    from study_app.study.id_list import LOOKED_UP
 
     content = read_ready_study(file)
+    for name in (name for name, digests in content.file.entry.kept_out.items() if LOOKED_UP in digests):
+        said = f"note: keep_out: study {name} must be in the database into which this study is loaded; prefcal study load looks"
+        click.echo(said, err=True)
     worded = as_json if format_ == "json" else as_text
     click.echo(worded(content, estimate(content), print_unshown(content)), nl=False)
 

@@ -320,11 +320,11 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
     It has the line of the first of them and the first three names.
     """
-    from calibration.tables.files import line_of
+    from calibration.tables.raw_files import LineNumbers
 
-    names = visits.loc[strange, ["worker", "topic"]].drop_duplicates()
+    names, lines = visits.loc[strange, ["worker", "topic"]].drop_duplicates(), LineNumbers(file)
     shown = [
-        f"worker {worker!r} topic {topic!r} on line {line_of(file, row)}"
+        f"worker {worker!r} topic {topic!r} on line {lines[row]}"
         for row, worker, topic in names[:3].itertuples(name=None)
     ]
     more = ", ..." if len(names) > len(shown) else ""
@@ -332,20 +332,20 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
         problem=f"{count} ({', '.join(shown)}{more})",
         cure="write worker and topic as in table follows, or add the follows that are missing",
         path=str(file),
-        line=line_of(file, names.index[0]),
+        line=lines[names.index[0]],
     )
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
     """Return the fault of visits outside their follow, at the first of them."""
-    from calibration.tables.files import line_of
+    from calibration.tables.raw_files import LineNumbers
 
     count = f"{astray.sum():,} of {len(astray):,} visits"
     return Fault(
         problem=f"{count} {'begins before its' if astray.sum() == 1 else 'begin before their'} follow did, or after it ended",
         cure="write all times in one time zone, and follows from the enrolment to the end of the study",
         path=str(file),
-        line=line_of(file, int(astray.argmax())),
+        line=LineNumbers(file)[astray.argmax()],
     )
 
 

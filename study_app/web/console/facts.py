@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from study_app.store.care import Workers, care_checks, is_newest
+from study_app.store.care import Workers, care_checks
 from study_app.store.models import Assignment, Judgment, PageLoad, Showing, Slot, StoredEvent
+from study_app.store.revisions import is_newest
 from study_app.store.study_cache import CachedStudy
 
 MIN_COMPUTER_PIXELS = 600
