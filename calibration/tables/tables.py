@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_same, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, in_order, is_same, is_unknown
 
 _text = partial(Column, kind=ColumnType.TEXT)
 _number = partial(Column, kind=ColumnType.NUMBER, low=0.0)
@@ -90,9 +90,7 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 
 def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
     """Return `topic/system/system` of each row of preferences, systems sorted."""
-    left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
-    ordered = left <= right
-    first, second = left.where(ordered, right), right.where(ordered, left)
+    first, second = in_order(frame["system_left"], frame["system_right"])
     return frame["topic"].astype("str") + "/" + first + "/" + second
 
 
