@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from types import UnionType
 from typing import (
+    Annotated,
     Any,
     ClassVar,
     Literal,
@@ -27,6 +28,26 @@ from typing import (
 from metrics.errors import InputError, closest_name, input_fault, join_names
 
 Parameter: TypeAlias = float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRange:
+    """Range of a number, in the annotation of a parameter.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends, which belong to it.
+    words : str
+        What messages say that the number must: ``be from 0 to 1``.
+    """
+
+    low: float
+    high: float
+    words: str
+
+
+Share: TypeAlias = Annotated[float, ParameterRange(0, 1, "be from 0 to 1")]
 UNIONS = (Union, UnionType)
 
 
@@ -34,7 +55,8 @@ class Measure:
     """Base of every measure; `metrics.registry.measure` declares a subclass.
 
     Parameters are dataclass fields annotated `float`, `int`, `bool`, `str`, a `Literal` or one of these `| None`,
-    each with a default; the main one comes first. Their values are checked against the annotation.
+    each with a default; the main one comes first. Their values are checked against the annotation, which may be `Annotated` with the
+    range of a number (`ParameterRange`).
 
     Attributes
     ----------
@@ -50,7 +72,7 @@ class Measure:
     Raises
     ------
     ValueError
-        If a parameter's value does not fit its annotation.
+        If a parameter's value does not fit its annotation, or is out of its range.
 
     Examples
     --------
@@ -69,10 +91,13 @@ class Measure:
 
     def __post_init__(self) -> None:
         """Check each parameter; a subclass with rules of its own calls this first."""
-        hints = get_type_hints(type(self))
+        hints, ranges = get_type_hints(type(self)), get_type_hints(type(self), include_extras=True)
         for name, value in self.parameters().items():
             if not _fits(value, hints[name]):
                 raise ValueError(f"{name} must be {_described(hints[name])}, got {value!r}")
+            for bounds in _ranges(ranges[name]):
+                if isinstance(value, Real) and not bounds.low <= value <= bounds.high:
+                    raise ValueError(f"{name} must {bounds.words}, got {value!r}")
 
     @property
     def column(self) -> str:
@@ -155,6 +180,14 @@ def _fits(value: Parameter, annotation: Any) -> bool:
         kind = Integral if annotation is int else Real
         return isinstance(value, kind) and not isinstance(value, bool) and -math.inf <= value <= math.inf
     return isinstance(value, annotation)
+
+
+def _ranges(annotation: Any) -> list[ParameterRange]:
+    """Return the ranges in an annotation, also in a part of a union."""
+    if get_origin(annotation) is Annotated:
+        return [bounds for bounds in annotation.__metadata__ if isinstance(bounds, ParameterRange)]
+    parts = get_args(annotation) if get_origin(annotation) in UNIONS else ()
+    return [bounds for part in parts for bounds in _ranges(part)]
 
 
 def _described(annotation: Any) -> str:

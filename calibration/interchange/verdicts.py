@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
+from calibration.tables.definition import in_order
 from calibration.tables.tables import CHOICES, JUDGE_CHOICES
 from metrics.errors import FaultLog, join_names, pluralise
 from metrics.readers.columns import DELIMITERS
@@ -335,13 +336,8 @@ def _with_order(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with their order, and whether the sides stood the other way round than the columns; and notes."""
     is_first = frame["left"] < frame["right"]
-    couple = pd.DataFrame(
-        {
-            "topic": frame["topic"],
-            "a": frame["left"].where(is_first, frame["right"]),
-            "b": frame["right"].where(is_first, frame["left"]),
-        }
-    )
+    a, b = in_order(frame["left"], frame["right"])
+    couple = pd.DataFrame({"topic": frame["topic"], "a": a, "b": b})
     both_ways = is_first.groupby([couple[name] for name in couple], sort=False).transform("nunique") > 1
     if order.isna().all():
         if rules.sides == "shown":
@@ -439,13 +435,8 @@ def _repeats(
     rows: pd.DataFrame, given: "pd.Series[int]", lines: Sequence[int], log: FaultLog, notes: list[str]
 ) -> "pd.Series[int]":
     """Return the number of each verdict among those on its pair in its order, counted in the order of the file where it is not given."""
-    is_first = rows["system_left"] < rows["system_right"]
-    keys = [
-        rows["topic"],
-        rows["system_left"].where(is_first, rows["system_right"]),
-        rows["system_right"].where(is_first, rows["system_left"]),
-        rows["order"].fillna(0),
-    ]
+    couple = in_order(rows["system_left"], rows["system_right"])
+    keys = [rows["topic"], *couple, rows["order"].fillna(0)]
     counted = rows.groupby(keys, sort=False).cumcount() + 1
     if given.isna().all():
         again = int((counted > 1).sum())

@@ -49,7 +49,7 @@ from calibration.tables.study_json import (
     write_study,
 )
 from calibration.tables.tables import TABLES
-from metrics.errors import Fault, InputError, input_fault, join_names
+from metrics.errors import InputError, input_fault, join_names
 
 _CONSENT = "consent"
 _CONSENT_FILE = re.compile(rf"{_CONSENT}/[0-9a-f]{{64}}\.txt")
@@ -245,14 +245,8 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
         earlier = None
     if earlier is None or not earlier.joined:
         named = f"the tables of study {earlier.study}" if earlier else "files"
-        raise InputError(
-            [
-                Fault(
-                    problem=f"this folder holds {named}, which no join wrote",
-                    cure="name a new folder",
-                    path=str(output),
-                )
-            ]
+        raise input_fault(
+            f"this folder holds {named}, which no join wrote", path=output, cure="name a new folder"
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from calibration.tables.definition import Tables
+from calibration.tables.definition import Tables, in_order
 from calibration.tables.tables import JUDGE_KIND, TABLES
 from metrics.errors import input_fault, pluralise
 
@@ -75,21 +75,10 @@ def with_judge(
 
 def _with_pairs(preferences: pd.DataFrame, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with the ids that pairs have among people, and a note on those that nobody judged."""
-    left, right = rows["system_left"], rows["system_right"]
-    first = left < right
-    couples = pd.DataFrame(
-        {
-            "task": rows["task"],
-            "topic": rows["topic"],
-            "system_a": left.where(first, right),
-            "system_b": right.where(first, left),
-        }
-    )
-    known_left, known_right = (preferences[name].astype("str") for name in ("system_left", "system_right"))
-    is_first = known_left < known_right
-    known = preferences[["task", "topic", "pair"]].assign(
-        system_a=known_left.where(is_first, known_right), system_b=known_right.where(is_first, known_left)
-    )
+    system_a, system_b = in_order(rows["system_left"], rows["system_right"])
+    couples = rows[["task", "topic"]].assign(system_a=system_a, system_b=system_b)
+    system_a, system_b = in_order(preferences["system_left"], preferences["system_right"])
+    known = preferences[["task", "topic", "pair"]].assign(system_a=system_a, system_b=system_b)
     known = known.groupby(_PAIR, as_index=False)["pair"].min()
     found = couples.merge(known, how="left", on=_PAIR)["pair"].set_axis(rows.index)
     made_up = couples["topic"] + "/" + couples["system_a"] + "/" + couples["system_b"]

@@ -207,6 +207,13 @@ def is_same(one: "pd.Series[Any]", other: "pd.Series[Any]") -> "pd.Series[bool]"
     return (first == second) & (first >= 0)
 
 
+def in_order(one: "pd.Series[Any]", other: "pd.Series[Any]") -> tuple["pd.Series[str]", "pd.Series[str]"]:
+    """Return the first and the second of two texts of each row in alphabetical order."""
+    one, other = one.astype("str"), other.astype("str")
+    is_first = one <= other
+    return one.where(is_first, other), other.where(is_first, one)
+
+
 def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:
     """Return the fault of a cell that is not of this column type, with a hint."""
     if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.tables.definition import in_order
 from calibration.tables.tables import JUDGE_CHOICES, JUDGE_KIND, TABLES
 from metrics.arrays import Bools
 
@@ -156,11 +157,9 @@ def _unlike_people(table: str, choice: "pd.Series[Any]", of_people: Bools) -> It
 
 
 def _twice(verdicts: pd.DataFrame) -> Iterator[OddRow]:
-    left, right = (verdicts[name].astype("str") for name in ("system_left", "system_right"))
-    is_first = left < right
-    key = verdicts.reindex(columns=["worker", "task", "topic", "order", "repeat"]).assign(
-        system_a=left.where(is_first, right), system_b=right.where(is_first, left)
-    )
+    system_a, system_b = in_order(verdicts["system_left"], verdicts["system_right"])
+    key = verdicts.reindex(columns=["worker", "task", "topic", "order", "repeat"])
+    key = key.assign(system_a=system_a, system_b=system_b)
     for row in verdicts.index[key.duplicated()]:
         said = f"{verdicts.loc[row, 'worker']} answered twice about this pair"
         yield OddRow(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_same, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, in_order, is_same, is_unknown
 
 _text = partial(Column, kind=ColumnType.TEXT)
 _number = partial(Column, kind=ColumnType.NUMBER, low=0.0)
@@ -90,9 +90,7 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 
 def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
     """Return `topic/system/system` of each row of preferences, systems sorted."""
-    left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
-    ordered = left <= right
-    first, second = left.where(ordered, right), right.where(ordered, left)
+    first, second = in_order(frame["system_left"], frame["system_right"])
     return frame["topic"].astype("str") + "/" + first + "/" + second
 
 
@@ -144,12 +142,12 @@ _TABLES = (
             _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
             _text(
                 "kind",
-                "Who this is: a person, also where the cell is empty, or a language model or rule, whose rows are compared with those of people and never counted with them.",
+                "A person (also where the cell is empty), or a language model or rule, compared with people and never counted with them.",
                 choices=("human", JUDGE_KIND),
                 sparse=True,
             ),
-            _text("model", "Of kind model: which one judged, with its version.", sparse=True),
-            _text("prompt_sha256", "Of kind model: SHA-256 of the prompt.", sparse=True),
+            _text("model", "Kind model: which one judged, with its version.", sparse=True),
+            _text("prompt_sha256", "Kind model: SHA-256 of the prompt.", sparse=True),
         ),
     ),
     Table(
@@ -193,7 +191,7 @@ _TABLES = (
             _text("choice", "The answer.", required=True, choices=CHOICES, judge_choices=JUDGE_CHOICES),
             _integer(
                 "strength",
-                "Of graded choices: how much better the chosen side is, 1 slightly, 2 much (with seven grades 1, 2, 3); 0 for neither.",
+                "Graded choices: how much better the chosen side is, 1 slightly, 2 much (with seven grades 1, 2, 3); 0 for neither.",
                 high=MAX_STRENGTH,
                 sparse=True,
             ),
@@ -215,7 +213,7 @@ _TABLES = (
             ),
             _text(
                 "gold",
-                "Of a gold pair: its known answer, by the sides shown. Such a judgment counts in no estimate.",
+                "Gold pairs: the known answer, by the sides shown. Such a judgment counts in no estimate.",
                 choices=GOLD,
                 sparse=True,
             ),
@@ -223,24 +221,24 @@ _TABLES = (
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
             _number(
                 "chance",
-                "Of adaptive pairs: the probability with which the pair was drawn, given the answers before.",
+                "Adaptive pairs: the probability with which the pair was drawn, given earlier answers.",
                 high=1.0,
             ),
             _text(
                 "drawn",
-                "Of adaptive pairs: uniform, whatever the answers before were; or adaptive, by them. Adaptive ones count for worths and the best system only.",
+                "Adaptive pairs: drawn independently of earlier answers, or by them. Adaptive ones count for worths and the best system only.",
                 choices=DRAWS,
             ),
             _integer(
                 "order",
-                "Of a worker of kind model: 1 or 2, which of the two orders of the pair this was; empty where that is not known, or the answer is over both.",
+                "Kind model: order of the pair, 1 or 2; empty where not known, or where the answer is over both.",
                 low=1,
                 high=2,
                 sparse=True,
             ),
             _integer(
                 "repeat",
-                "Of a worker of kind model: 1, 2, ...: the how many-th answer about the pair in this order.",
+                "Kind model: 1, 2, ...: number of the answer about the pair in this order.",
                 low=1,
                 sparse=True,
             ),
@@ -492,9 +490,9 @@ _TABLES = (
             _integer("opened", "Second layers opened."),
             _integer(
                 "rank_read",
-                "Of a ranked list: rank of the furthest entry seen, 0 for none; empty for other texts.",
+                "Ranked lists: rank of the furthest entry seen, 0 for none; empty for other texts.",
             ),
-            _integer("ranks", "Of a ranked list: how many entries it has; empty for other texts.", low=1),
+            _integer("ranks", "Ranked lists: how many entries it has; empty for other texts.", low=1),
             _LANGUAGE,
         ),
     ),

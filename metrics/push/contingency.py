@@ -11,18 +11,19 @@ the cells of two runs are about the same days; redundant pushes are in no cell. 
 of the family, but their ways with silent days are: see `INSTANCES`.
 """
 
-import math
+import sys
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from metrics.arrays import Floats
 from metrics.push.days import DayTable
 from metrics.push.measures import SOURCE, T11U, PushMeasure
-from metrics.registry import Measure, measure
+from metrics.registry import ParameterRange, measure
 
 CellName: TypeAlias = Literal[
     "gain", "nonrelevant_eventful", "silent_eventful", "nonrelevant_silent", "silent_silent"
 ]
+Weight: TypeAlias = Annotated[float, ParameterRange(-sys.float_info.max, sys.float_info.max, "be finite")]
 CELLS: tuple[CellName, ...] = get_args(CellName)
 
 
@@ -99,18 +100,11 @@ class Contingency(PushMeasure):
     source = f"{SOURCE}, table 1"
     definition = "Weighted gain less pain of pushing and of silence, apart on eventful and silent days."
 
-    G_E: float = 1
-    P_E: float = 0
-    S_E: float = 0
-    P_0: float = 0
-    S_0: float = 0
-
-    def __post_init__(self) -> None:
-        """Check that no weight is infinite."""
-        Measure.__post_init__(self)
-        for name, weight in self.weights.items():
-            if math.isinf(weight):
-                raise ValueError(f"{name} must be finite, got {weight!r}")
+    G_E: Weight = 1
+    P_E: Weight = 0
+    S_E: Weight = 0
+    P_0: Weight = 0
+    S_0: Weight = 0
 
     @classmethod
     def of_t11u(cls, other: T11U) -> "Contingency":

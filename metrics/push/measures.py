@@ -26,7 +26,7 @@ from metrics.push.days import (
     RedundantDay,
     Unpooled,
 )
-from metrics.registry import Measure, Parameter, measure, short_number
+from metrics.registry import Measure, Parameter, Share, measure, short_number
 
 Convention: TypeAlias = Literal["track", "paper"]
 
@@ -206,14 +206,8 @@ class T11U(PushMeasure):
     source = f"{SOURCE}, eq. 3"
     definition = "alpha * gain - (1 - alpha) * number of non-relevant pushes, summed over days."
 
-    alpha: float = 0.66
+    alpha: Share = 0.66
     redundant: Literal["ignored", "pain"] = "ignored"
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
 
     def topic_values(self, table: DayTable) -> Floats:
         """Return the sum over the days of each topic, (topics,)."""

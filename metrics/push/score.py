@@ -12,10 +12,7 @@ import numpy as np
 
 from metrics.arrays import Bools
 from metrics.push.days import DayTable, PushRules, count_pushes
-from metrics.push.measures import (
-    DailyMeasure,
-    PushMeasure,
-)
+from metrics.push.measures import DailyMeasure, PushMeasure
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame

@@ -5,9 +5,10 @@ time-aware measures and its table. The formulas of cells are in `metrics.ranked.
 `metrics.ranked.named`, scoring in `metrics.ranked.score`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -23,9 +24,11 @@ from metrics.ranked.topics import (
     renormalised,
     within_windows,
 )
-from metrics.registry import Measure, changed_parameters, measure
+from metrics.registry import Measure, ParameterRange, changed_parameters, measure
 
 Reading: TypeAlias = Literal["table", "text"]
+Depth: TypeAlias = Annotated[int, ParameterRange(1, math.inf, "be 1 or more")]
+Persistence: TypeAlias = Annotated[float, ParameterRange(0, math.nextafter(1, 0), "be from 0 to below 1")]
 
 SOURCE = "Singh, Nejdl and Anand, CHIIR 2016"
 DEPTH = "k"
@@ -73,12 +76,7 @@ class MeasureAtDepth(RankedMeasure):
 
     by_subtopic = True
 
-    k: int = 10
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        _check_depth(self.k)
+    k: Depth = 10
 
     @property
     def column(self) -> str:
@@ -196,8 +194,8 @@ class TIANDCG(IANDCG):
     renorm: bool = False
 
     def __post_init__(self) -> None:
-        """Check the range, and that no option is idle."""
-        MeasureAtDepth.__post_init__(self)
+        """Check that no option is idle."""
+        Measure.__post_init__(self)
         if self.renorm and self.reading == "text":
             raise ValueError("renorm has no meaning with reading='text', which has no windows")
 
@@ -285,8 +283,8 @@ class TIAERR(IAERR):
     within: Within = "pc"
 
     def __post_init__(self) -> None:
-        """Check the range, and that no option is idle."""
-        MeasureAtDepth.__post_init__(self)
+        """Check that no option is idle."""
+        Measure.__post_init__(self)
         if self.within != "pc" and self.reading == "table":
             raise ValueError("within has no meaning with reading='table', whose formula has no P(c|q,t)")
 
@@ -324,13 +322,7 @@ class TIAAP(RankedMeasure):
     source = f"{SOURCE}, TIA-AvgPrecision"
     definition = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
 
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        if self.k is not None:
-            _check_depth(self.k)
+    k: Depth | None = None
 
     @property
     def column(self) -> str:
@@ -370,15 +362,8 @@ class RBP(RankedMeasure):
     source = "Moffat and Zobel, TOIS 2008, eq. 2"
     definition = "Relevant documents, each weighted by the chance that a reader of persistence p gets to it."
 
-    p: float = 0.8
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        Measure.__post_init__(self)
-        _check_persistence(self.p)
-        if self.k is not None:
-            _check_depth(self.k)
+    p: Persistence = 0.8
+    k: Depth | None = None
 
     @property
     def column(self) -> str:
@@ -423,13 +408,8 @@ class Compat(RankedMeasure):
     source = "Clarke, Vtyurina and Smucker, TOIS 2021"
     definition = "Rank-biased overlap of the list with the ideal list that is most like it."
 
-    p: float = 0.95
+    p: Persistence = 0.95
     normalize: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        _check_persistence(self.p)
 
     @property
     def column(self) -> str:
@@ -464,13 +444,3 @@ def _ideal_rank(listing: RelevantRanks) -> Ints:
     rank = np.empty_like(by_grade)
     rank[by_grade] = np.arange(by_grade.size)
     return np.asarray(1 + larger + rank - first, dtype=np.int64)
-
-
-def _check_persistence(p: float) -> None:
-    if not 0 <= p < 1:
-        raise ValueError(f"p must be from 0 to below 1, got {p!r}")
-
-
-def _check_depth(k: int) -> None:
-    if k < 1:
-        raise ValueError(f"k must be 1 or more, got {k!r}")

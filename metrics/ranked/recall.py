@@ -9,12 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.ranked.measures import (
-    SOURCE,
-    MeasureAtDepth,
-)
+from metrics.ranked.measures import SOURCE, MeasureAtDepth
 from metrics.ranked.topics import RelevantRanks
-from metrics.registry import measure
+from metrics.registry import Share, measure
 
 Covered: TypeAlias = Literal["relevant", "any"]
 
@@ -96,13 +93,7 @@ class TIASBR(TSBR):
         "alpha * P(subtopic|query) of covered subtopics + (1 - alpha) * P(window|query) of covered windows."
     )
 
-    alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        MeasureAtDepth.__post_init__(self)
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
+    alpha: Share = 0.5
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""

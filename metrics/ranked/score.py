@@ -22,10 +22,7 @@ from metrics.ranked.lists import (
     ranked_judgments_left_out,
     ranked_left_out,
 )
-from metrics.ranked.measures import (
-    MeasureAtDepth,
-    RankedMeasure,
-)
+from metrics.ranked.measures import MeasureAtDepth, RankedMeasure
 from metrics.ranked.named import (
     MAX_GRADE,
     IrMeasuresMeasure,
@@ -382,32 +379,20 @@ def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
 
 def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
     """Raise if measures by subtopic meet judgments that may have no subtopics."""
-    diverse = (
-        [label for label, list_measure in measures.items() if list_measure.by_subtopic]
-        if collection.undecided
-        else []
-    )
-    if diverse:
+    diverse = [label for label, list_measure in measures.items() if list_measure.by_subtopic]
+    if diverse and collection.undecided:
         problem = f"{join_names(diverse)}: measured by subtopic, but {collection.undecided}"
         raise input_fault(problem, path=collection.name, cure=SAY_WHICH)
 
 
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
     """Raise if a measure needs windows and the judgments have none."""
-    timed = (
-        []
-        if collection.is_timed
-        else [label for label, list_measure in measures.items() if list_measure.timed]
-    )
-    if timed:
-        raise InputError(
-            [
-                Fault(
-                    problem=f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
-                    cure="give a file of windows too, or leave them out",
-                    path=collection.name,
-                )
-            ]
+    timed = [label for label, list_measure in measures.items() if list_measure.timed]
+    if timed and not collection.is_timed:
+        raise input_fault(
+            f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
+            path=collection.name,
+            cure="give a file of windows too, or leave them out",
         )
 
 

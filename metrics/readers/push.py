@@ -19,14 +19,7 @@ from typing import TypeVar
 
 from metrics.arrays import Ints
 from metrics.errors import FaultLog, InputError, join_names, raise_all
-from metrics.push.streams import (
-    GAIN_OF_GRADE,
-    Created,
-    PushCollection,
-    PushRun,
-    every_day,
-    parsed_day,
-)
+from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, every_day, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
 from metrics.readers.trees import Node, items, member, read_json

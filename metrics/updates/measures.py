@@ -9,8 +9,9 @@ number of updates. 0/0 is 0.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from metrics.arrays import Floats
 from metrics.registry import Measure, measure
-from metrics.updates.account import Convention, CountingRules, FloatArray, Unsampled, UpdateGains
+from metrics.updates.account import Convention, CountingRules, Unsampled, UpdateGains
 
 TRACK = "TREC Temporal Summarization track, evaluation programs of 2013 and 2014"
 PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
@@ -67,18 +68,18 @@ class ConfidenceWeightedMeasure(UpdateMeasure):
         """Column name: ``ELG``, or confidence-biased ``conf-ELG``."""
         return f"conf-{self.name}" if self.confidence else self.name
 
-    def total(self, values: FloatArray, account: UpdateGains) -> float:
+    def total(self, values: Floats, account: UpdateGains) -> float:
         """Return the sum, or its confidence-biased form."""
         if not self.confidence:
             return float(values.sum())
         weights = float(account.weight.sum())
         return float(account.weight @ values) / weights if weights > 0 else 0.0
 
-    def per_verbosity(self, values: FloatArray, account: UpdateGains) -> float:
+    def per_verbosity(self, values: Floats, account: UpdateGains) -> float:
         """Return total / sum V."""
         return ratio(self.total(values, account), float(account.verbosity.sum()))
 
-    def per_relevance(self, values: FloatArray, account: UpdateGains) -> float:
+    def per_relevance(self, values: Floats, account: UpdateGains) -> float:
         """Return total / sum of all R."""
         return ratio(self.total(values, account), float(account.relevance.sum()))
 

@@ -348,6 +348,10 @@ def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
 
 
+ABOUT_FILES = {"readme", "license", "licence"}
+"""Names, without their ends, of files of a folder that say what is in it, and hold no data."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartingFiles:
     """Whole collections, partial ones, and unused files with ``reasons``."""
@@ -371,7 +375,7 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
         cure = "name where your collection and runs are"
         raise InputError([_fault(place, "there is no such file or folder", cure) for place in missing])
     pictures, paths = split_pictures(files_in(places))
-    seen = [recognise(path) for path in paths]
+    seen = [recognise(path) for path in paths if path in places or path.stem.casefold() not in ABOUT_FILES]
     known = [file for file in seen if isinstance(file, RecognisedFile)]
     folders = list(picture_folders(pictures, paths, known))
     whole, partial = collections([*known, *(file for file in folders if isinstance(file, RecognisedFile))])

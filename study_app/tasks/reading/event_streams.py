@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from metrics.arrays import Ints
 from metrics.errors import Fault, InputError, closest_name, input_fault
 from metrics.events import UPDATE, Event, EventCollection, UpdateRun
 from metrics.msu.measures import text_words
-from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
@@ -128,7 +128,7 @@ def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]
     return notes
 
 
-def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStream:
+def shown_stream(event: Event, run: UpdateRun, entries: Ints) -> UpdateStream:
     """Return a run's entries for an event as a stream.
 
     Oldest first; of equal times the lower confidence, then the entry that stands earlier in the run, so that newest
