@@ -103,7 +103,7 @@ def with_pseudonym_key(file: StudyFile) -> StudyFile:
         raise file.fault(
             "pseudonyms",
             f"pseudonyms: {name}: cannot be read",
-            f"name the key file, relative to the study file; prefcal study shared-key {name} makes a new one",
+            "name the key file of the other waves, relative to the study file; only the first needs a new one (prefcal study shared-key)",
         ) from None
     problem = _problem(key)
     if problem:

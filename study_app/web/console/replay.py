@@ -7,6 +7,7 @@ Texts that were mended since are those that the page showed. What was not stored
 the last answer. The error above a form that had come back is not shown either. Nothing is shown of workers who have withdrawn.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -365,7 +366,8 @@ def _words(event: LoggedEvent) -> str:
             return f"{'opened' if detail['open'] else 'closed'} {detail['item']} on the {detail['side']}"
         case "choice" | "submit":
             verb = "picked" if event.kind == "choice" else "sent"
-            return f"{verb} {detail['choice'].replace('_', ' ')}"
+            choice = re.sub(r"_(\d)$", r" by \1", detail["choice"])
+            return f"{verb} {choice.replace('_', ' ')}"
         case "sleep":
             return f"the machine slept, or its clock was set, by {detail['lost_ms'] / 1000:.0f} s"
     return {

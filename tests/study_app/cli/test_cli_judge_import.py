@@ -241,6 +241,20 @@ def test_answers_find_their_systems_through_the_requests(judge, tables, tmp_path
     assert verdicts["decided_at"].notna().sum() == 1
 
 
+def test_requests_of_one_wave_are_answered_beside_joined_tables(judge, tables, tmp_path):
+    """The study file is that of a part; one of no part is refused."""
+    study = json.loads((tables / "study.json").read_text())
+    part = {"study": "s", "tables_sha256": "0" * 64, "workers": 2, "judgments": 3}
+    joined = [part | {"study_sha256": STUDY}, part | {"study": "t", "study_sha256": "1" * 64}]
+    (tables / "study.json").write_text(json.dumps(study | {"study_sha256": "2" * 64, "joined": joined}))
+    file = written(tmp_path, as_lines([{"id": "r0", "choice": "A"}]), "answers.jsonl")
+    codes = []
+    for name, of in (("mine", STUDY), ("other", "3" * 64)):
+        written(tmp_path, as_lines(asked(PAIRS[0], study=of)), "requests.jsonl")
+        codes.append(judge(file, "--tables", tables, "--name", "gpt", "-o", tmp_path / name).code)
+    assert codes == [0, 1]
+
+
 def test_grades_and_criteria_become_strength_and_table_criteria(judge, tables, tmp_path, monkeypatch, capsys):
     """`--by` then holds the judge against what people said of the criterion; an answer that nobody can read is no answer."""
     words = ["A_much_better", "A_slightly_better", "about_the_same", "B_slightly_better", "B_much_better"]

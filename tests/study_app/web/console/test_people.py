@@ -6,11 +6,13 @@ import pytest
 from sqlalchemy import select
 
 from study_app.export.people import workers_table
+from study_app.logs.logged_events import LoggedEvent
+from study_app.logs.screen import ScreenMoment
 from study_app.store.models import Worker
 from study_app.store.study_cache import StudyCache, read_plan
 from study_app.web.console.facts import WorkerLogGaps
 from study_app.web.console.people import COLUMNS, FILTERS, PeopleQuery, people_part
-from study_app.web.console.replay import past_page
+from study_app.web.console.replay import moment_words, past_page
 from study_app.web.console.timeline import timeline_events
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees
 
@@ -170,3 +172,13 @@ def test_a_page_is_found_by_its_worker_alone_with_its_neighbours(stored, plan):
     assert (found.before, found.after, found.step.path) == (None, "later", "2/1/pair/1")
     assert past_page(stored.session, plan.id, "bob", "seen") is None
     assert past_page(stored.session, plan.id + 1, "ann", "seen") is None
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"), [("left_2", "left by 2"), ("equally_good", "equally good"), ("right", "right")]
+)
+def test_a_moment_says_by_how_much_a_side_was_picked(choice, words):
+    """In the words of the timeline, not in those of the form."""
+    act = LoggedEvent(1, "choice", 5, 5, {"choice": choice}, 5)
+    moment = ScreenMoment(at_ms=5, acts=(act,), changed={}, shown=0, missing=0)
+    assert moment_words(moment) == f"picked {words}"
