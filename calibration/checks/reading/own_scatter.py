@@ -57,7 +57,7 @@ def check_own_scatter(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     p_value, scatter = edge_p(2 * gain), float(found.x[-1])
     mu, sigma = float(found.x[0]), math.exp(found.x[1])
     information = information_at(lambda at: height(likelihood, at)[1], found.x, _STEP)
-    cov = np.linalg.pinv(information, hermitian=True)[:2, :2]
+    cov = np.asarray(np.linalg.pinv(information, hermitian=True)[:2, :2], dtype=np.float64)
     return Finding(
         name="own_scatter",
         p_value=p_value,
