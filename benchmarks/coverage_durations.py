@@ -35,7 +35,7 @@ from calibration.models.durations.from_tables import away_exposure, session_expo
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.simulate import ObservationDesign, personal_means, simulate_visits
 from calibration.user_model.model import OtherLaw
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from metrics.parallel import Executor
 
 HOUR = 3600

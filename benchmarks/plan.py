@@ -28,7 +28,7 @@ from calibration.plan.streams import AwayDesign
 from calibration.plan.votes import JudgePopulation
 from calibration.tables.preferences import pair_votes
 from metrics.agreement.agreement import QueryMean, agreement
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from metrics.summaries.score import m_from_positions
 
 TEXT_CHARS = 2400.0

@@ -22,7 +22,7 @@ from calibration.models.durations.simulate import ObservationDesign, simulate_vi
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import idle_threshold
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 HOURS_3 = Population(
     away_mean_seconds=3 * 3600, away_sd_seconds=1.5 * 3600, session_mean_seconds=120, session_sd_seconds=60

@@ -16,10 +16,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
+from calibration.tables.definition import in_order
 from calibration.tables.tables import CHOICES, JUDGE_CHOICES
 from metrics.errors import FaultLog, join_names, pluralise
 from metrics.readers.columns import DELIMITERS
-from metrics.readers.lines import byte_lines, read_bytes
+from metrics.readers.lines import byte_lines, decoded, read_bytes
 
 Systems: TypeAlias = Mapping[str, Collection[str]]
 """Topic -> its systems, of the tables beside which a judge is set."""
@@ -163,23 +164,15 @@ def read_foreign_verdicts(
 
 def _read_rows(path: str | Path, log: FaultLog) -> list[_Row]:
     """Return the fields of each line that has any; another number of fields than the first line has is a fault."""
-    content = read_bytes(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        log.raise_if_any()
-    first = next((line.decode() for line in byte_lines(text.encode()) if line.strip()), "")
+    data = read_bytes(path)
+    text, lines = decoded(data, log.path), [line.decode() for line in byte_lines(data)]
+    first = next(filter(str.strip, lines), "")
     delimiter = max(DELIMITERS, key=first.count)
     if first.count(delimiter):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         rows = [_Row(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     else:
-        rows = [
-            _Row(number, line.decode().split())
-            for number, line in enumerate(byte_lines(text.encode()), start=1)
-            if line.strip()
-        ]
+        rows = [_Row(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     if not rows:
         log.add("the file is empty", line=1, cure="name a file with a verdict on each line")
     wrong = [row.line for row in rows if len(row.cells) != len(rows[0].cells)]
@@ -343,13 +336,8 @@ def _with_order(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with their order, and whether the sides stood the other way round than the columns; and notes."""
     is_first = frame["left"] < frame["right"]
-    couple = pd.DataFrame(
-        {
-            "topic": frame["topic"],
-            "a": frame["left"].where(is_first, frame["right"]),
-            "b": frame["right"].where(is_first, frame["left"]),
-        }
-    )
+    a, b = in_order(frame["left"], frame["right"])
+    couple = pd.DataFrame({"topic": frame["topic"], "a": a, "b": b})
     both_ways = is_first.groupby([couple[name] for name in couple], sort=False).transform("nunique") > 1
     if order.isna().all():
         if rules.sides == "shown":
@@ -447,13 +435,8 @@ def _repeats(
     rows: pd.DataFrame, given: "pd.Series[int]", lines: Sequence[int], log: FaultLog, notes: list[str]
 ) -> "pd.Series[int]":
     """Return the number of each verdict among those on its pair in its order, counted in the order of the file where it is not given."""
-    is_first = rows["system_left"] < rows["system_right"]
-    keys = [
-        rows["topic"],
-        rows["system_left"].where(is_first, rows["system_right"]),
-        rows["system_right"].where(is_first, rows["system_left"]),
-        rows["order"].fillna(0),
-    ]
+    couple = in_order(rows["system_left"], rows["system_right"])
+    keys = [rows["topic"], *couple, rows["order"].fillna(0)]
     counted = rows.groupby(keys, sort=False).cumcount() + 1
     if given.isna().all():
         again = int((counted > 1).sum())

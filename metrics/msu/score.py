@@ -10,43 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
-from metrics.msu.measures import (
-    MSU,
-    MSUPerSecond,
-    MSUStandardError,
-    StreamMeasure,
-)
+from metrics.msu.measures import MSU, MSUPerSecond, StreamMeasure
 from metrics.msu.simulation import Lengths, PreparedRuns
-from metrics.msu.trails import (
-    GivenUsers,
-    Population,
-    SimulatedUsers,
-    Trails,
-    Users,
-    trails,
-)
+from metrics.msu.trails import Users
 from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
 from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-__all__ = [
-    "MSU",
-    "GivenUsers",
-    "MSUPerSecond",
-    "MSUStandardError",
-    "Population",
-    "SimulatedUsers",
-    "StreamMeasure",
-    "Trails",
-    "Users",
-    "msu_scores",
-    "msu_user_scores",
-    "score_msu",
-    "trails",
-]
 
 
 def msu_scores(

@@ -11,20 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from metrics.arrays import Floats
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.measures import (
-    ReadingSetting,
-    StreamMeasure,
-    StreamTopic,
-    UserTotals,
-    read,
-)
-from metrics.msu.trails import (
-    FloatArray,
-    Stream,
-    Trails,
-    Users,
-)
+from metrics.msu.measures import ReadingSetting, StreamMeasure, StreamTopic, UserTotals, read
+from metrics.msu.trails import Stream, Trails, Users
 from metrics.results import Topics
 
 if TYPE_CHECKING:
@@ -39,8 +29,8 @@ MIN_LOG = 746.0
 class MetOutcome(NamedTuple):
     """Gains, (topics, decays, users), and seconds, (topics, users), of some users."""
 
-    gain: FloatArray
-    seconds: FloatArray
+    gain: Floats
+    seconds: Floats
 
 
 class Meeting(NamedTuple):
@@ -139,7 +129,7 @@ class PreparedRuns:
             first = numbers.stop
 
 
-def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> FloatArray:
+def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> Floats:
     """Return the decay f + (1 - f) L^k for k = 0, 1, ... visits late, (late, decays).
 
     It ends at the largest number of visits, or where it no longer changes.
@@ -155,7 +145,7 @@ def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -
 
 
 def _outcome(
-    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
+    streams: Sequence[Stream], block: Trails, worth: Floats, setting: ReadingSetting, *, ends: bool
 ) -> MetOutcome:
     """Simulate some users' reading of a run's streams, one a topic."""
     read_all = [

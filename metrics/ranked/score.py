@@ -22,19 +22,7 @@ from metrics.ranked.lists import (
     ranked_judgments_left_out,
     ranked_left_out,
 )
-from metrics.ranked.measures import (
-    IAERR,
-    IANDCG,
-    IAP,
-    RBP,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    Compat,
-    MeasureAtDepth,
-    RankedMeasure,
-)
+from metrics.ranked.measures import MeasureAtDepth, RankedMeasure
 from metrics.ranked.named import (
     MAX_GRADE,
     IrMeasuresMeasure,
@@ -43,9 +31,7 @@ from metrics.ranked.named import (
     in_their_notation,
     ir_measures,
     ranked_labels,
-    ranked_measure,
 )
-from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
@@ -54,33 +40,6 @@ from metrics.unused_input import warn_if_mostly_unused
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "COMPUTED_HERE",
-    "IAERR",
-    "IANDCG",
-    "IAP",
-    "RBP",
-    "SBR",
-    "TIAAP",
-    "TIAERR",
-    "TIANDCG",
-    "TIAP",
-    "TIASBR",
-    "TOOL_FAILURES",
-    "TSBR",
-    "UNJUDGED",
-    "Compat",
-    "IrMeasuresMeasure",
-    "ListMeasure",
-    "PlainScorer",
-    "RankedMeasure",
-    "largest_grade",
-    "ranked_judgments_left_out",
-    "ranked_left_out",
-    "ranked_measure",
-    "ranked_scores",
-    "score_ranked",
-]
 
 UNJUDGED = -1
 """Smallest grade passed to tools.
@@ -420,32 +379,20 @@ def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
 
 def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
     """Raise if measures by subtopic meet judgments that may have no subtopics."""
-    diverse = (
-        [label for label, list_measure in measures.items() if list_measure.by_subtopic]
-        if collection.undecided
-        else []
-    )
-    if diverse:
+    diverse = [label for label, list_measure in measures.items() if list_measure.by_subtopic]
+    if diverse and collection.undecided:
         problem = f"{join_names(diverse)}: measured by subtopic, but {collection.undecided}"
         raise input_fault(problem, path=collection.name, cure=SAY_WHICH)
 
 
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
     """Raise if a measure needs windows and the judgments have none."""
-    timed = (
-        []
-        if collection.is_timed
-        else [label for label, list_measure in measures.items() if list_measure.timed]
-    )
-    if timed:
-        raise InputError(
-            [
-                Fault(
-                    problem=f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
-                    cure="give a file of windows too, or leave them out",
-                    path=collection.name,
-                )
-            ]
+    timed = [label for label, list_measure in measures.items() if list_measure.timed]
+    if timed and not collection.is_timed:
+        raise input_fault(
+            f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
+            path=collection.name,
+            cure="give a file of windows too, or leave them out",
         )
 
 

@@ -11,6 +11,7 @@ topics too, whatever else the file holds. What columns hold is known by their va
 column of texts names the systems, another one is no measure.
 """
 
+import io
 import re
 from collections.abc import Sequence
 from itertools import islice
@@ -20,7 +21,7 @@ import numpy as np
 
 from metrics.arrays import Bools, Floats
 from metrics.errors import FaultLog, pluralise
-from metrics.readers.lines import byte_lines, read_bytes
+from metrics.readers.lines import byte_lines, decoded, read_bytes
 from metrics.readers.score_csv import Unnamed, read_score_csv
 from metrics.readers.score_lines import (
     PEEKED_LINES,
@@ -31,7 +32,7 @@ from metrics.readers.score_lines import (
     line_form,
     scores_of_lines,
 )
-from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, check_utf_8
+from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable
 from metrics.results import Score
 
 CONVERT = "prefcal convert trec-to-scores"
@@ -194,8 +195,7 @@ def _check_no_json(lines: Sequence[str], log: FaultLog) -> None:
 
 def _of_lines(data: bytes, form: LineForm, log: FaultLog) -> ScoreTable:
     """Read lines of scores without a header."""
-    check_utf_8(data, log)
-    numbered = enumerate(map(bytes.decode, byte_lines(data)), start=1)
+    numbered = enumerate(io.StringIO(decoded(data, log.path), newline=None), start=1)
     lines, run, texts = scores_of_lines(numbered, form, log)
     runs, topics, metrics = NameCodes(), NameCodes(), NameCodes()
     return ScoreTable(

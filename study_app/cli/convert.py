@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from study_app.cli.options import exclude_option, option, output_folder, with_options
 from study_app.cli.output import ToFile, csv_text
 from study_app.cli.tables.imports import tell, unknown_workers
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,42 +28,29 @@ class LinesOptions:
 def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> None:
     """Write the preferences in TABLES as lines for other tools.
 
-    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
-    people who withdrew and people whom the study's rules exclude are left out.
+    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Where answers are graded,
+    a sixth field has the strength, and the first line names the fields. Repeats for validation, people who withdrew and people whom the study's rules exclude are left out.
     """
-    from calibration.interchange.plain_files import preference_lines
+    from calibration.interchange.plain_files import GRADED, preference_lines
     from metrics.errors import pluralise
-    from study_app.cli.tables.folder import read_with_warnings
+    from study_app.cli.tables.folder import preferences_of_task, read_with_warnings
 
     read = read_with_warnings(tables)
-    judged = _of_task(read.get("preferences"), choices.task, tables)
+    judged = preferences_of_task(read.get("preferences"), choices.task, tables)
     text = preference_lines(
         judged,
         workers=read.get("workers"),
         exclude=choices.exclude == "rules",
         winner_first=choices.winner_first,
     )
-    left_out = len(judged) - text.count("\n")
+    left_out = len(judged) - text.removeprefix(GRADED).count("\n")
+    if "criteria" in read:
+        click.echo("note: lines have no place for answers about criteria; these stay in the tables", err=True)
+    if choices.winner_first and judged["strength"].notna().any():
+        click.echo("note: lines with the winner first do not say how much better it is", err=True)
     if left_out:
         click.echo(f"{left_out} of {pluralise(len(judged), 'judgment')} left out", err=True)
     output.text(text)
-
-
-def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
-    """Return the judgments of a task.
-
-    It raises `InputError` when there are none, or when several tasks have some and none is named.
-    """
-    from metrics.errors import input_fault, join_names
-
-    path = folder / "preferences.csv"
-    if preferences is None or preferences.empty:
-        raise input_fault("there are no preferences", path=path, cure="give the tables of a study of pairs")
-    tasks = sorted(preferences["task"].unique())
-    if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
-        problem = "there are several tasks" if task is None else f"there is no task {task!r}"
-        raise input_fault(problem, path=path, cure=f"give --task, one of {join_names(tasks)}")
-    return preferences[preferences["task"] == (task or tasks[0])]
 
 
 @click.command("lines-to-tables")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
@@ -19,6 +19,7 @@ from study_app.logs.event_arrays import FIRST_SEEN, KINDS, WHOLLY_SEEN, Int64s
 from study_app.protocol.domain import stream_time
 from study_app.protocol.items import text_stop
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
+from study_app.store.revisions import is_newest
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
 
@@ -93,11 +94,6 @@ def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
 
 def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table lateness: the newest answers about the use of late updates."""
-    newest = (
-        select(UsefulAnswer.question_id, func.max(UsefulAnswer.revision).label("revision"))
-        .group_by(UsefulAnswer.question_id)
-        .subquery()
-    )
     rows = (
         select(
             Worker.pseudonym,
@@ -107,17 +103,13 @@ def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
             UsefulAnswer.useful,
         )
         .join(UsefulQuestion.answers)
-        .join(
-            newest,
-            (newest.c.question_id == UsefulQuestion.id) & (newest.c.revision == UsefulAnswer.revision),
-        )
         .join(Follow, Follow.id == UsefulQuestion.follow_id)
         .join(Follow.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .join(Slot.topic)
         .join(Topic.task)
-        .where(takes_part(study_id))
+        .where(takes_part(study_id), is_newest(UsefulAnswer))
         .order_by(
             Worker.pseudonym, Task.position, Slot.position, UsefulQuestion.asked_at, UsefulQuestion.place
         )

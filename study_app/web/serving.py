@@ -33,7 +33,7 @@ from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
-from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate
+from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate, WorkerPage
 
 LANGUAGES = ("en", "ja")
 NAME = "prefcal"
@@ -142,7 +142,7 @@ def server() -> Server:
 
 def render_page(
     template: str,
-    page: Any,
+    page: WorkerPage,
     *,
     status: int = 200,
     tokens: Mapping[str, str] | None = None,

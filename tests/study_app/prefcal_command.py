@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from markupsafe import Markup
 
 import calibration.fit.user_model_fit  # noqa: F401 - what it says of the class of options needs the class itself
 from study_app.cli import main
@@ -55,6 +56,14 @@ def without_pdf(monkeypatch):
         canvas,
         "_saved",
         lambda drawing, title, form: b"%PDF-" if form == "pdf" else saved(drawing, title, form),
+    )
+
+
+def without_figures(monkeypatch):
+    """Let figures be empty: for tests that read what is written beside them, many times over."""
+    monkeypatch.setattr(
+        "study_app.report.build.render_drawing",
+        lambda *_, **__: canvas.RenderedDrawing(svg="<svg/>", pdf=b"%PDF-", inline=Markup("<svg/>")),
     )
 
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from calibration.tables.study_json import StudyRecord
 
 
+NOTHING = "no_answer", None
+"""Choice and strength of a judge that gave no usable answer."""
+
+
 def _verdicts() -> tuple[str, ...]:
     from calibration.interchange.verdicts import VERDICTS
 
@@ -98,9 +102,11 @@ def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: 
         click.echo(f"note: {file}: {note}", err=True)
     unusable = int((rows["choice"] == "no_answer").sum())
     pairs = rows[["task", "topic"]].assign(pair=[frozenset(each) for each in _sides(rows)]).drop_duplicates()
+    about = sum(map(len, rows["criteria"])) if "criteria" in rows else 0
     click.echo(
         f"{output}: {pluralise(len(rows), 'verdict')} of {name} on {pluralise(len(pairs), 'pair')}"
         + (f", {unusable:,} without a usable answer" if unusable else "")
+        + (f", and {pluralise(about, 'answer')} about criteria" if about else "")
     )
 
 
@@ -140,11 +146,12 @@ def _answers(
     """Read answers to requests, and find the systems that the requests are about."""
     import pandas as pd
 
+    from calibration.judges.imported import ROWS
     from calibration.tables.definition import ColumnType, converted
     from calibration.tables.study_json import read_study
     from metrics.errors import input_fault, pluralise
     from study_app.judges.answers import read_answers
-    from study_app.judges.requests import CHOICES, read_requests
+    from study_app.judges.requests import meanings, read_requests
 
     place = said.requests or file.parent / "requests.jsonl"
     if not place.is_file():
@@ -158,7 +165,9 @@ def _answers(
         )
     study = read_study(tables)
     asked_of = {request.study_sha256 for request in requests.values() if request.study_sha256}
-    if study is not None and study.study_sha256 is not None and asked_of - {study.study_sha256}:
+    parts = (study, *study.joined) if study is not None else ()
+    tables_of = {part.study_sha256 for part in parts if part.study_sha256}
+    if tables_of and asked_of - tables_of:
         raise input_fault(
             f"{pluralise(len(requests), 'request')} of another study file than the tables are of",
             path=place,
@@ -177,11 +186,14 @@ def _answers(
     for request, answer in zip(asked, answers, strict=True):
         sides = couples[request.task, request.topic, request.pair]
         left, right = sides if request.order == 1 else sides[::-1]
-        choice = CHOICES.get(str(answer.get("choice")), "no_answer")
-        rows.append((request.task, request.topic, left, right, choice, request.order, request.sample))
-    frame = pd.DataFrame(
-        rows, columns=["task", "topic", "system_left", "system_right", "choice", "order", "repeat"]
-    )
+        known, stated = meanings(request.choices), answer.get("criteria", {})
+        choice, strength = known.get(str(answer.get("choice")), NOTHING)
+        about = {name: known.get(str(stated.get(name)), NOTHING) for name in request.criteria}
+        rows.append(
+            (request.task, request.topic, left, right, choice, strength, request.order, request.sample, about)
+        )
+    frame = pd.DataFrame(rows, columns=[*ROWS[:5], "strength", *ROWS[5:], "criteria"])
+    frame["strength"] = frame["strength"].astype("Int64")
     times = pd.Series([answer.get("decided_at") for answer in answers], dtype="str")
     frame["decided_at"] = converted(times, ColumnType.TIME)[0]
     model, notes = _model(
@@ -226,28 +238,9 @@ def _others(
     """Read verdicts that others made."""
     from calibration.interchange.verdicts import VerdictRules, read_foreign_verdicts
     from calibration.tables.people import people_tables
-    from metrics.errors import input_fault, join_names
+    from study_app.cli.tables.folder import preferences_of_task
 
-    preferences = people_tables(read).get("preferences")
-    tasks = [] if preferences is None else sorted(preferences["task"].unique())
-    if (
-        preferences is None
-        or (said.task is not None and said.task not in tasks)
-        or (len(tasks) > 1 and not said.task)
-    ):
-        problem = (
-            "no person has judged a pair"
-            if preferences is None
-            else f"there is no task {said.task!r}"
-            if said.task
-            else "there are several tasks"
-        )
-        cure = (
-            f"give --task, one of {join_names(tasks)}" if tasks else "give tables with preferences of people"
-        )
-        raise input_fault(problem, path=tables / "preferences.csv", cure=cure)
-    task = said.task or tasks[0]
-    judged = preferences[preferences["task"] == task]
+    judged = preferences_of_task(people_tables(read).get("preferences"), said.task, tables)
     systems = {
         str(topic): {*rows["system_left"], *rows["system_right"]} for topic, rows in judged.groupby("topic")
     }
@@ -259,7 +252,7 @@ def _others(
     )
     found = read_foreign_verdicts(file, systems, rules)
     model, notes = _model(found.models, said.model)
-    return found.rows.assign(task=task), {"model": model}, [*found.notes, *notes]
+    return found.rows.assign(task=judged["task"].iloc[0]), {"model": model}, [*found.notes, *notes]
 
 
 def _model(models: "tuple[str, ...]", given: str | None) -> tuple[str | None, list[str]]:

@@ -51,14 +51,20 @@ def requests(
 ) -> None:
     """Write requests to a judge about the pairs of the study file STUDY.
 
-    A request shows what people see of a pair, with sides A and B and no name of a system, and asks for one of the choices that they have.
+    A request shows what people see of a pair, with sides A and B and no name of a system, and asks for one of the choices that they have, and for
+    one about each criterion that they are asked about.
     At the end it says how much is asked. Next: prefcal judge run.
     """
     from calibration.tables.files import read_tables
-    from metrics.errors import join_names
     from metrics.files import written_whole
     from study_app.estimate.content import read_whole_study
-    from study_app.judges.requests import RequestSize, judged_couples, make_requests, request_line
+    from study_app.judges.requests import (
+        MEANINGS,
+        RequestSize,
+        judged_couples,
+        make_requests,
+        request_line,
+    )
     from study_app.study.entries import JudgingTask
 
     if (pairs == "judged") != (tables is not None):
@@ -68,19 +74,21 @@ def requests(
         judged = judged_couples(read_tables(tables), place=str(Path(tables) / "preferences.csv"))
     content = read_whole_study(study)
     lines = make_requests(content, judged=judged, orders=orders, samples=samples, prompt=prompt)
-    size = RequestSize()
+    size, asked = RequestSize(), dict[str, tuple[list[str], list[str]]]()
     with written_whole(output) as file:
         for request in lines:
             size.add(request["messages"])
+            asked[request["task"]] = request["choices"], request.get("criteria", [])
             file.write(request_line(request))
     click.echo(f"{output}: {size}")
-    more = [
-        str(task.entry.name)
-        for task in content.tasks
-        if isinstance(task.entry, JudgingTask) and (task.entry.choices != "four" or task.entry.asked_criteria)
-    ]
-    if more:
-        click.echo(
-            f"note: {join_names(more)}: people give graded answers or answer criteria; a judge is asked for A, B, equally_good or equally_bad",
-            err=True,
-        )
+    for task in content.tasks:
+        if isinstance(task.entry, JudgingTask) and task.entry.name in asked:
+            choices, criteria = asked[task.entry.name]
+            named = [*["choices"] * (choices != [*MEANINGS[task.entry.choices]])]
+            named += ["asked"] * (len(criteria) < len(task.entry.asked_criteria))
+            if named:
+                click.echo(
+                    f"note: {prompt} does not name {' and '.join(named)}: a judge of {task.entry.name} is not asked for"
+                    f" {' and '.join({'choices': 'grades', 'asked': 'criteria'}[name] for name in named)}, as people are",
+                    err=True,
+                )

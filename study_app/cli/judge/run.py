@@ -148,7 +148,7 @@ def run(file: Path, output: Path, options: JudgeOptions, price: tuple[float, flo
                 sys.exit(130)
             finally:
                 _say_stray(judge)
-    _say_end(output, [*before, *record.answers], record, price)
+    _say_end(output, [*before, *record.answers], requests, record, price)
 
 
 def _say_size(
@@ -180,15 +180,18 @@ def _say_stray(judge: "ProgramJudge | ServerJudge") -> None:
 def _say_end(
     output: Path,
     answers: Sequence[Any],
+    requests: "RequestFile",
     record: "RunRecord",
     price: tuple[float, float] | None,
 ) -> None:
     """Say what is in the file of answers, what the judge took, and what comes next."""
     from study_app.judges.answers import describe
 
-    click.echo(f"{output}: {describe(answers)}")
+    click.echo(f"{output}: {describe(answers, requests.requests)}")
     if any(record.tokens):
         tokens_in, tokens_out = record.tokens
         cost = "" if price is None else f": {(tokens_in * price[0] + tokens_out * price[1]) / MILLION:,.2f}"
         click.echo(f"{tokens_in:,} tokens in and {tokens_out:,} out{cost}")
-    click.echo(f"Next: prefcal judge import {output} --tables TABLES --name NAME -o DIR")
+    place = requests.path
+    named = "" if place == output.parent / "requests.jsonl" else f" --requests {place}"
+    click.echo(f"Next: prefcal judge import {output}{named} --tables TABLES --name NAME -o DIR")

@@ -84,15 +84,11 @@ def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOpti
         )
     wish = common_options.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
-        queries=sizes.queries,
-        pairs=sizes.pairs,
-        workers=sizes.workers,
+        **sizes.counts(common_options),
         true=true,
         text_chars=text_chars,
         judges=SimulatedJudges(patience_chars=true, effect=guess.effect, unexplained_sd=guess.unexplained),
         tell_from=tell_from,
-        queries_each=sizes.queries_a_worker,
-        pairs_each=common_options.pairs_each,
     )
     question = PlanWording(
         subject=f"a patience of {true:,g}",

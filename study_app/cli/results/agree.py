@@ -19,6 +19,7 @@ from study_app.cli.options import (
     with_options,
 )
 from study_app.cli.output import Printed, next_step
+from study_app.cli.score.options import check_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +101,10 @@ class AgreeOptions:
     )
     seed: int = seed_option()
 
+    def __post_init__(self) -> None:
+        """Refuse to draw from no model."""
+        check_draws(self.model, self.draws)
+
 
 @click.command()
 @click.argument("tables", type=click.Path())
@@ -130,9 +135,7 @@ def agree(tables: str, output: Path, *, choices: AgreeOptions, printed: Printed)
     from calibration.agree.folder import write_agreement
     from calibration.checks.votes import VoteChecks
     from study_app.cli.results.agree_table import agreement_text
-    from study_app.cli.score.options import check_draws
 
-    check_draws(choices.model, choices.draws)
     check_folder(output, tables)
     evidence, record = _evidence(tables, choices, output)
     counted: dict[str, Any] = {

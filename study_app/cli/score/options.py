@@ -100,8 +100,8 @@ class ModelChoice:
     )
     seed: int = seed_option()
 
-    def check(self) -> None:
-        """Raise `click.UsageError` when something is to be drawn from no model."""
+    def __post_init__(self) -> None:
+        """Refuse to draw from no model."""
         check_draws(self.model, self.draws)
 
 

@@ -18,8 +18,7 @@ from study_app.cli.score.options import (
 if TYPE_CHECKING:
     from calibration.user_model.push import PushModel
     from metrics.push.days import Unpooled
-    from metrics.push.measures import Convention
-    from metrics.push.score import PushMeasure
+    from metrics.push.measures import Convention, PushMeasure
     from metrics.results import Topics
 
 DEFAULT_ALPHA = 0.66
@@ -80,7 +79,6 @@ def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice,
     from metrics.readers.lines import read_runs
     from metrics.readers.push import read_push_collection, read_push_run
 
-    people.check()
     topics, alpha = choices.topics, choices.alpha
     judged = read_push_collection(
         qrels=choices.qrels, clusters=choices.clusters, epochs=choices.epochs, days=choices.days
@@ -109,7 +107,8 @@ def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, Push
 
     A chosen alpha stands in the name where it is not the default.
     """
-    from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
+    from metrics.push.contingency import CELLS, PushCell
+    from metrics.push.measures import ELG, NCG, T11U, SilencePrecision, SilenceRecall
     from metrics.registry import short_number
 
     alpha = choices.alpha

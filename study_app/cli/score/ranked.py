@@ -16,9 +16,9 @@ from study_app.cli.score.options import ModelChoice, print_unused, print_unused_
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
     from metrics.ranked.lists import CalendarUnit, RankedCollection
-    from metrics.ranked.measures import Reading
+    from metrics.ranked.measures import RankedMeasure, Reading
+    from metrics.ranked.named import ListMeasure
     from metrics.ranked.recall import Covered
-    from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.readers.ranked import SecondColumn
     from metrics.results import Interval, ScoreKey, Topics
@@ -98,7 +98,6 @@ def command(
     is_fitted = choices.intents == FITTED
     if is_fitted and people.model is None:
         raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
-    people.check()
     if choices.window_unit is not None and choices.windows is None:
         raise click.UsageError("--window-unit needs --windows FILE")
     measures = _named(choices.named) or _defaults(choices)
@@ -128,7 +127,8 @@ def command(
 
 def _measures(choices: RankedOptions) -> "list[RankedMeasure]":
     """List what is printed, in order: each measure at every depth."""
-    from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAAP, TIAERR, TIANDCG, TIAP, TIASBR, TSBR
+    from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP
+    from metrics.ranked.recall import SBR, TIASBR, TSBR
 
     depths, reading, err = choices.depths or (DEFAULT_DEPTH,), choices.reading, choices.err
     gains, covered, alpha = choices.gains, choices.covered, choices.alpha

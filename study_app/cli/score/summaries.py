@@ -1,6 +1,5 @@
 """`prefcal score summaries`: M-measure of two-layered summaries."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,6 +7,7 @@ import click
 
 from study_app.cli.options import one_of, option, with_options
 from study_app.cli.output import ScoreOutput
+from study_app.cli.score.durations import characters
 from study_app.cli.score.options import ModelChoice, print_unused, print_unused_by_run
 
 if TYPE_CHECKING:
@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from metrics.summaries.two_layered import Collection
 
 DEFAULT_PATIENCE = 1500.0
-
-
-def characters(text: str) -> float:
-    """Parse a number of characters, 0 or more, or ``inf``.
-
-    Other text is wrong usage.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not number >= 0:
-        raise click.BadParameter(f"{text!r} is no number of characters; write one such as 840, or inf")
-    return number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +100,5 @@ def _check_usage(choices: SummaryOptions, people: ModelChoice) -> None:
     is_fitted = choices.intents == "fitted"
     if is_fitted and people.model is None:
         raise click.UsageError("--intents fitted needs --model FILE")
-    people.check()
     if people.draws is not None and choices.patiences and not is_fitted:
         raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")

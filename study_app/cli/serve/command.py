@@ -184,7 +184,8 @@ def serve(
     if study is not None:
         context.invoke(load, file=study, database=database)
     url = database_url(database)
-    process_count = processes or usual_processes()
+    is_windows = sys.platform == "win32"  # which has no gunicorn
+    process_count = processes or (1 if is_windows else min(MAX_DEFAULT_PROCESSES, max(1, len(cores()))))
     with serving_lock(url):
         app = create_app(
             Config(
@@ -202,23 +203,14 @@ def serve(
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif process_count > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
-            _serve_processes(app, host=host, port=port, processes=process_count)
+        elif process_count > 1 or (not url.startswith("sqlite") and not is_windows):
+            from study_app.cli.serve.processes import serve_processes
+
+            sock = bound(host, port)
+            _announce(app, host, sock.getsockname()[1])
+            serve_processes(app, sock, process_count)
         else:
             serve_app(app, host=host, port=port)
-
-
-def usual_processes() -> int:
-    """Return the default number of processes; 1 on Windows, which has no gunicorn."""
-    return min(MAX_DEFAULT_PROCESSES, max(1, len(cores()))) if sys.platform != "win32" else 1
-
-
-def _serve_processes(app: "Flask", *, host: str, port: int, processes: int) -> None:
-    from study_app.cli.serve.processes import serve_processes
-
-    sock = bound(host, port)
-    _announce(app, host, sock.getsockname()[1])
-    serve_processes(app, sock, processes)
 
 
 def serve_app(app: "Flask", *, host: str, port: int) -> None:

@@ -10,8 +10,8 @@ import click
 from metrics.errors import pluralise
 from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
-from study_app.cli.score.durations import duration
-from study_app.cli.score.events import DEFAULT_USERS, EventOptions, decay, lengths_option, read_update_runs
+from study_app.cli.score.durations import decay, duration, multiple
+from study_app.cli.score.events import DEFAULT_USERS, EventOptions, lengths_option, read_update_runs
 
 if TYPE_CHECKING:
     from metrics.sweep.parts import SweepGrid
@@ -35,17 +35,6 @@ def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
     return numbers
 
 
-def _multiple(text: str) -> float:
-    """Read a number, 0 or more; anything else is wrong usage."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise click.BadParameter(f"{text!r} is no multiple of the mean; write some such as .5,1,2")
-    return number
-
-
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions:
     """Options of a sweep."""
@@ -61,7 +50,7 @@ class SweepOptions:
         type=_list_of(duration), metavar="M,...", help="Mean session lengths, like 30s,2m."
     )
     spread: Numbers | None = option(
-        type=_list_of(_multiple),
+        type=_list_of(multiple),
         metavar="R,...",
         help="Standard deviations over users, in multiples of the mean.  [default: 0.5,1,2]",
     )

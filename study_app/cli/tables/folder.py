@@ -331,12 +331,12 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
     It has the line of the first of them and the first three names.
     """
-    from calibration.tables.files import line_of
+    from calibration.tables.raw_files import LineNumbers
     from metrics.errors import Fault
 
-    names = visits.loc[strange, ["worker", "topic"]].drop_duplicates()
+    names, lines = visits.loc[strange, ["worker", "topic"]].drop_duplicates(), LineNumbers(file)
     shown = [
-        f"worker {worker!r} topic {topic!r} on line {line_of(file, row)}"
+        f"worker {worker!r} topic {topic!r} on line {lines[row]}"
         for row, worker, topic in names[:3].itertuples(name=None)
     ]
     more = ", ..." if len(names) > len(shown) else ""
@@ -344,13 +344,13 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
         problem=f"{count} ({', '.join(shown)}{more})",
         cure="write worker and topic as in table follows, or add the follows that are missing",
         path=str(file),
-        line=line_of(file, names.index[0]),
+        line=lines[names.index[0]],
     )
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
     """Return the fault of visits outside their follow, at the first of them."""
-    from calibration.tables.files import line_of
+    from calibration.tables.raw_files import LineNumbers
     from metrics.errors import Fault
 
     count = f"{astray.sum():,} of {len(astray):,} visits"
@@ -358,7 +358,7 @@ def _outside_fault(astray: "Bools", file: Path) -> "Fault":
         problem=f"{count} {'begins before its' if astray.sum() == 1 else 'begin before their'} follow did, or after it ended",
         cure="write all times in one time zone, and follows from the enrolment to the end of the study",
         path=str(file),
-        line=line_of(file, int(astray.argmax())),
+        line=LineNumbers(file)[astray.argmax()],
     )
 
 
@@ -435,3 +435,25 @@ def read_with_verdicts(
         graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
         found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts
+
+
+def preferences_of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
+    """Return the judgments of a task, of the only one where none is named.
+
+    Raises
+    ------
+    InputError
+        If there are none, no such task, or several and none is named.
+    """
+    from metrics.errors import input_fault, join_names
+
+    path = folder / "preferences.csv"
+    if preferences is None or preferences.empty:
+        raise input_fault(
+            "no person has judged a pair", path=path, cure="give tables with preferences of people"
+        )
+    tasks = sorted(preferences["task"].unique())
+    if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
+        problem = "there are several tasks" if task is None else f"there is no task {task!r}"
+        raise input_fault(problem, path=path, cure=f"give --task, one of {join_names(tasks)}")
+    return preferences[preferences["task"] == (task or tasks[0])]

@@ -38,6 +38,7 @@ SubmissionState: TypeAlias = Literal[
     "unknown",
     "open",
     "marked_paid",
+    "paid_by_api",
     "paid",
 ]
 SUBMISSION_STATES: dict[SubmissionState, str] = {
@@ -55,6 +56,7 @@ SUBMISSION_STATES: dict[SubmissionState, str] = {
     "unknown": "nobody in this study has this id: they never came, or their id was deleted",
     "open": "nothing handed in, and nothing to pay: no complete data, or another submission of the same person pays for them",
     "marked_paid": "marked as paid in the console, whatever the list says",
+    "paid_by_api": "an approval or a bonus was sent by the API, and the list does not show it yet: do not pay again; its order may still wait for you",
     "paid": "paid, for complete data or for what was agreed",
 }
 """Meaning of each state and what to do, those first that need something done."""

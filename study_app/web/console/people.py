@@ -19,11 +19,11 @@ from sqlalchemy.orm import Session
 from metrics.errors import pluralise
 from study_app.protocol.steps import Step
 from study_app.services.researcher.audit import LOOK_UP, NOBODY
-from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.services.researcher.find import match_of
 from study_app.services.researcher.standing import STATES, codes_shown, payments_of, state_of
 from study_app.services.worker.ends import withdraw
+from study_app.store.care import CareChecks, Workers
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.auth import (
@@ -34,7 +34,7 @@ from study_app.web.console.auth import (
     message_page,
     viewer_required,
 )
-from study_app.web.console.facts import FACTS, Consistency, GoldShare, LastTask, Window, WorkerLogGaps
+from study_app.web.console.facts import FACTS, LastTask, Window, WorkerLogGaps
 from study_app.web.console.layout import csv_response, page
 from study_app.web.console.summary import format_minutes
 from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
@@ -73,7 +73,7 @@ class PersonRow:
         pressed or not.
     minutes : float or None
         From consent to the end, or to the last sign of life; None without consent.
-    last_task, consistency, gold, care, window, gaps
+    last_task, care, window, gaps
         Values of `FACTS`; ``last_task`` and ``window`` are None where nothing is known.
     """
 
@@ -85,8 +85,6 @@ class PersonRow:
     last_seen_at: datetime
     minutes: float | None
     last_task: LastTask | None = None
-    consistency: Consistency = field(default_factory=Consistency)
-    gold: GoldShare = field(default_factory=GoldShare)
     care: CareChecks = field(default_factory=CareChecks)
     window: Window | None = None
     gaps: WorkerLogGaps = field(default_factory=WorkerLogGaps)
@@ -109,7 +107,7 @@ COLUMNS: Mapping[str, PeopleColumn] = {
     ),
     "minutes": PeopleColumn("Time", None, lambda row: row.minutes),
     "state": PeopleColumn("State", None, lambda row: row.state),
-    "consistency": PeopleColumn("Consistency", "consistency", lambda row: row.consistency.share),
+    "consistency": PeopleColumn("Consistency", "care", lambda row: row.care.repeats.share),
     "flags": PeopleColumn("Flags", "care", lambda row: len(row.care.flags) + len(row.care.excluded)),
     "device": PeopleColumn(
         "Device", "window", lambda row: row.window and (row.window.width, row.window.height)
@@ -243,10 +241,10 @@ CSV: Mapping[str, Callable[[PersonRow], Any]] = {
     "task": lambda row: row.last_task.name if row.last_task else "",
     "done": lambda row: row.last_task.done if row.last_task else "",
     "held": lambda row: row.last_task.slots if row.last_task else "",
-    "repeats": lambda row: row.consistency.repeats,
-    "consistent": lambda row: row.consistency.consistent,
-    "gold_pairs": lambda row: row.gold.pairs,
-    "gold_right": lambda row: row.gold.right,
+    "repeats": lambda row: row.care.repeats.pairs,
+    "consistent": lambda row: row.care.repeats.passed,
+    "gold_pairs": lambda row: row.care.gold.pairs,
+    "gold_right": lambda row: row.care.gold.passed,
     "flags": lambda row: ", ".join(row.care.flags),
     "excluded": lambda row: ", ".join(row.care.excluded),
     "device": lambda row: row.window.device if row.window else "",

@@ -13,7 +13,7 @@ from calibration.models.durations.fit import (
 )
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 DAY = 86_400.0
 PEOPLE = Population(

@@ -34,9 +34,11 @@ def holds(fit, findings, truth=0.5):
 
 
 @pytest.mark.parametrize("raters", [{}, {"decay": 0.8}, {"workers": 20, "ratings_per_worker": 8}], ids=str)
-def test_people_who_are_as_the_model_says_are_left_in_peace(raters):
+def test_people_who_are_as_the_model_says_are_left_in_peace(raters, seeds):
     """No warning in nine studies of ten, all checks together."""
-    assert np.mean([not warned(findings) for _, findings in studied(40, **raters)]) >= 0.9
+    assert (
+        np.mean([not warned(findings) for _, findings in studied(len(seeds(40, least=15)), **raters)]) >= 0.9
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement
 from metrics.errors import InputError
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from metrics.summaries.score import m_from_positions
 
 ALIKE = JudgePopulation(query_spread=0.0)

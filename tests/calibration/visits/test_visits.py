@@ -17,7 +17,7 @@ from calibration.tables.tables import TABLES
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import silences_seconds
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from tests.calibration.logs import activity, at, follow, stays
 
 PAGE = (("a", 0, "open"), ("a", 5, "beat"), ("a", 10, "beat"), ("a", 12, "close"))

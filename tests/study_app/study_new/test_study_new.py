@@ -428,6 +428,14 @@ def test_what_plays_no_part_says_why(tmp_path, summaries, name):
     assert f"not used:\n  {tmp_path / name}: {why}" in result.output
 
 
+def test_a_readme_beside_the_files_is_no_file_that_was_not_used(summaries):
+    """It says what is in the folder; named by itself it is looked at like any other."""
+    (summaries / "README.md").write_text("What is in here.\n")
+    assert f"{summaries / 'README.md'}:1: not used: " in fault(summaries, summaries / "README.md")
+    result = new(summaries)
+    assert (result.exit_code, "not used" in result.output) == (0, False)
+
+
 def test_a_file_that_is_known_and_goes_with_no_other_says_so(tmp_path):
     """Topics of another year, say."""
     write_ranked_study(tmp_path).unlink()

@@ -17,7 +17,7 @@ from calibration.models.durations.laws import gamma_rates, gamma_values
 from calibration.models.durations.maximum import maximum
 from calibration.models.durations.simulate import ObservationDesign
 from calibration.user_model.measures import joint_parameters, stream_people
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from tests.calibration.models.durations.followers import HOUR, simulated
 
 
