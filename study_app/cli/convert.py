@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from metrics.errors import pluralise, printable
+from metrics.files import write_atomically
 from study_app.cli.options import exclude_option, option, output_folder, with_options
 from study_app.cli.output import ToFile, csv_text
 from study_app.cli.tables.imports import tell, unknown_workers
@@ -17,8 +19,7 @@ class LinesOptions:
     task: str | None = option(metavar="NAME", help="Task to write; needed where the tables have several.")
     exclude: str = exclude_option()
     winner_first: bool = option(
-        is_flag=True,
-        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
+        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others."
     )
 
 
@@ -32,7 +33,6 @@ def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> N
     a sixth field has the strength, and the first line names the fields. Repeats for validation, people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.plain_files import GRADED, preference_lines
-    from metrics.errors import pluralise
     from study_app.cli.tables.folder import preferences_of_task, read_with_warnings
 
     read = read_with_warnings(tables)
@@ -73,7 +73,6 @@ def lines_to_tables(file: Path, output: Path, task: str, columns: str | None) ->
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study_json import StudyRecord, write_study
-    from metrics.errors import pluralise
 
     preferences = read_preference_lines(
         file, task=task, columns=None if columns is None else columns.split(",")
@@ -95,7 +94,6 @@ def scores_to_trec(file: Path, output: Path) -> None:
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
     from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
-    from metrics.files import write_atomically
 
     scores = read_long_scores(file)
     texts = trec_eval_texts(scores)
@@ -104,18 +102,18 @@ def scores_to_trec(file: Path, output: Path) -> None:
     click.echo(f"{output}: {len(scores)} scores of {len(texts)} runs")
 
 
-def _column_names(
-    _context: click.Context, _option: click.Parameter, text: str | None
-) -> tuple[str, ...] | None:
+def _column_names(text: str) -> tuple[str, ...]:
     """Parse the option that names columns, such as ``metric,topic,value``.
 
     No name may occur twice; a metric and a value are required.
     """
-    names = None if text is None else tuple(name.strip() for name in text.split(","))
-    if names is not None and (
-        len(set(names)) < len(names)
-        or not {"metric", "value"} <= {*names} <= {"run", "topic", "metric", "value"}
-    ):
+    names = tuple(name.strip() for name in text.split(","))
+    if len(set(names)) < len(names) or not {"metric", "value"} <= {*names} <= {
+        "run",
+        "topic",
+        "metric",
+        "value",
+    }:
         raise click.BadParameter("name each of run, topic, metric and value once, as in topic,metric,value")
     return names
 
@@ -125,7 +123,7 @@ def _column_names(
 @click.option(
     "--columns",
     metavar="NAMES",
-    callback=_column_names,
+    type=_column_names,
     help="Names of the fields of a line, where their values do not identify them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
 @with_options(output=ToFile)
@@ -137,7 +135,6 @@ def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, o
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
     from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
-    from metrics.errors import printable
 
     named: dict[str | Path, str | None] = {}
     for given in files:

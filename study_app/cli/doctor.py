@@ -21,7 +21,7 @@ import httpx
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
-from metrics.errors import InputError
+from metrics.errors import InputError, input_fault
 from study_app.cli.database import database_option
 from study_app.cli.health_check import FAULT, NOTE, OK, WARNING, HealthCheck, State, link_of, standby_of
 from study_app.cli.options import with_options
@@ -65,7 +65,11 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
 
     checks = examine(database_url(database))
     if address is not None:
-        checks += _of_address(address.rstrip("/"))
+        if not re.fullmatch(r"https?://[^/?#@\s]+", address.rstrip("/")):
+            raise input_fault(
+                f"not the address of a host: {address.rstrip('/')}", cure="write --address https://HOST"
+            )
+        checks += examine_address(address.rstrip("/"))
     if output.is_for_people:
         output.text(_for_people(checks))
     else:
@@ -85,14 +89,6 @@ def _for_people(checks: "list[HealthCheck]") -> str:
         f"{check.state}: {check.what}: {check.found}; {check.cure}\n" for check in gravest_last if check.cure
     ]
     return "\n".join([observed, "".join(cures)]) if cures else observed
-
-
-def _of_address(address: str) -> "list[HealthCheck]":
-    from metrics.errors import input_fault
-
-    if not re.fullmatch(r"https?://[^/?#@\s]+", address):
-        raise input_fault(f"not the address of a host: {address}", cure="write --address https://HOST")
-    return examine_address(address)
 
 
 def clock(
@@ -197,8 +193,11 @@ def examine(url: str) -> list[HealthCheck]:
     try:
         database = open_database(url)
         if is_empty(database):
-            findings.append(_nothing_loaded(database))
-            return findings
+            observed = f"no study is loaded in {shown_address(database.engine.url)}"
+            return [
+                *findings,
+                HealthCheck("database", FAULT, observed, "prefcal study load FILE, or name --database"),
+            ]
     except InputError as error:
         fault = error.faults[0]
         return [*findings, HealthCheck("database", FAULT, fault.problem, fault.cure)]
@@ -223,11 +222,6 @@ def _examine_database(database: Database) -> list[HealthCheck]:
             else [server_clock(connection), link_of(connection), *standby_of(connection)]
         )
     return [schema(version), keys, durability, *of_server]
-
-
-def _nothing_loaded(database: Database) -> HealthCheck:
-    observed = f"no study is loaded in {shown_address(database.engine.url)}"
-    return HealthCheck("database", FAULT, observed, "prefcal study load FILE, or name --database")
 
 
 def schema(version: str | None) -> HealthCheck:

@@ -86,3 +86,14 @@ def run_apart(*arguments, options=()):
     program = [sys.executable, *options, "-c", "from study_app.cli import main; main()"]
     ended = subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, check=False)
     return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+HEAVY = frozenset({"pandas", "scipy", "numba", "matplotlib", "flask", "sqlalchemy", "pydantic"})
+"""Modules that take long to import; commands of small scores do without."""
+
+
+def modules_of(*arguments):
+    """Run the command in a fresh interpreter, which must end well; return the modules that it imports."""
+    ended = run_apart(*arguments, options=["-X", "importtime"])
+    assert ended.code == 0, ended.err
+    return {line.rpartition("|")[2].strip() for line in ended.err.splitlines()}

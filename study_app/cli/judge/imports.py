@@ -1,11 +1,13 @@
 """`prefcal judge import`: answers of a judge, or verdicts that others made, beside the rows of people."""
 
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import input_fault, join_names, pluralise
 from study_app.cli.options import option, output_folder, with_options
 from study_app.cli.tables.imports import meanings_of
 
@@ -86,7 +88,6 @@ def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: 
     """
     from calibration.judges.imported import with_judge
     from calibration.tables.files import read_tables
-    from metrics.errors import pluralise
 
     if not name.strip() or not name.isprintable():
         raise click.UsageError(
@@ -149,7 +150,6 @@ def _answers(
     from calibration.judges.imported import ROWS
     from calibration.tables.definition import ColumnType, converted
     from calibration.tables.study_json import read_study
-    from metrics.errors import input_fault, pluralise
     from study_app.judges.answers import read_answers
     from study_app.judges.requests import meanings, read_requests
 
@@ -213,8 +213,6 @@ def _couples(
     read: "Mapping[str, pd.DataFrame]", study: "StudyRecord | None", topics: set[tuple[str, str]]
 ) -> dict[tuple[str, str, str], tuple[str, str]]:
     """Return (task, topic, digest of the pair) -> its systems in the order of their names."""
-    from itertools import combinations
-
     from study_app.judges.requests import pair_digest
 
     judged: dict[tuple[str, str], set[str]] = {}
@@ -257,8 +255,6 @@ def _others(
 
 def _model(models: "tuple[str, ...]", given: str | None) -> tuple[str | None, list[str]]:
     """Return what table workers is to say of the model, and a note where there were several."""
-    from metrics.errors import join_names
-
     if given is not None or not models:
         return given, []
     several = [f"{len(models)} models answered as one judge: {join_names(models)}"] if len(models) > 1 else []
@@ -272,7 +268,6 @@ def _write(tables: Path, folder: Path, added: "Mapping[str, pd.DataFrame]") -> N
     from calibration.tables.files import record_people, tables_sha256, write_tables
     from calibration.tables.fresh_folder import fresh_folder
     from calibration.tables.study_json import moved_study, renew_records
-    from metrics.errors import input_fault
 
     here, there = tables.resolve(), folder.resolve()
     if here == there or here in there.parents or there in here.parents:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.files import write_atomically
 from study_app.cli.options import (
     LEVEL,
     MAX_COUNT,
@@ -230,7 +231,6 @@ def run_plan(
         )
         raise SystemExit(130) from None
     if common_options.figure is not None:
-        from metrics.files import write_atomically
         from study_app.cli.plan.figure import figure_bytes
 
         write_atomically(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.options import COUNT, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, fixed_sizes
 from study_app.cli.plan.options import (
@@ -227,7 +227,6 @@ def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
-    from metrics.errors import pluralise
 
     wish, true, days = common_options.wish(), guess.true, guess.days
     if true <= 0 and wish.power is not None:

@@ -106,13 +106,12 @@ class StreamUtilityOptions:
     )
     decays: tuple[float, ...] = option(
         "--lateness",
-        multiple=True,
         type=decay,
         metavar="L",
         help="Worth of a nugget one visit late; repeatable.  [default: the model's, else 0.5]",
     )
     users: int | None = option(type=COUNT, metavar="N", help="Number of simulated users.  [default: 1000]")
-    per_user: bool = option(is_flag=True, help="Print every user's own scores.")
+    per_user: bool = option(help="Print every user's own scores.")
     topics: "Topics" = topics_option("the run has updates for")
 
     @property
@@ -231,7 +230,7 @@ class UpdateOptions:
     """Options of the track's measures."""
 
     convention: "Convention" = one_of("2014", "2013", help="Count as the track's program of that year does.")
-    binary: bool = option(is_flag=True, help="Every relevant nugget is worth 1, not exp(importance - 3).")
+    binary: bool = option(help="Every relevant nugget is worth 1, not exp(importance - 3).")
     unsampled: "Unsampled | None" = option(
         type=click.Choice(["count", "skip"]),
         help="Updates that were not judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",

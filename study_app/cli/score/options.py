@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from metrics.errors import pluralise
 from study_app.cli.options import COUNT, one_of, option, seed_option
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def print_unused_by_run(
 
     What many runs have in common is one line, with the run that has the most of it.
     """
-    from metrics.errors import pluralise
     from metrics.readers.lines import named_runs
 
     parts = [

@@ -1,5 +1,6 @@
 """Command `prefcal score push`: measures of push notifications."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ class PushOptions:
         required=True, metavar="F", help="Clusters of tweets that say the same: JSON of 2015 or 2016."
     )
     epochs: str = option(required=True, metavar="F", help="Time of each pooled tweet: tweet day epoch.")
-    days: tuple[str, ...] = option(
+    days: Sequence[str] = option(
         required=True, type=days, metavar="YYYYMMDD:YYYYMMDD", help="First and last day."
     )
     convention: "Convention" = one_of(
@@ -62,7 +63,7 @@ class PushOptions:
     unpooled: "Unpooled" = one_of(
         "skip", "nonrel", help="Pushes of tweets that were not judged: ignored, or non-relevant."
     )
-    cells: bool = option(is_flag=True, help="Add the five totals of the contingency table.")
+    cells: bool = option(help="Add the five totals of the contingency table.")
     topics: "Topics" = topics_option("the run has pushes for")
 
 

@@ -51,7 +51,7 @@ class RankedOptions:
         help="P(c|q): topic subtopic P; or `fitted`, the model's.  [default: equal for the subtopics of a topic]",
     )
     depths: tuple[int, ...] = option(
-        "-k", multiple=True, type=COUNT, metavar="K", help="Depth of the list; repeatable.  [default: 10]"
+        "-k", type=COUNT, metavar="K", help="Depth of the list; repeatable.  [default: 10]"
     )
     reading: "Reading" = one_of("table", "text", help="The formulas of the paper's table or of its text.")
     err: "Stop" = one_of(
@@ -72,7 +72,6 @@ class RankedOptions:
     )
     named: tuple[str, ...] = option(
         "--measure",
-        multiple=True,
         metavar="MEASURE",
         help="Print this measure instead: nDCG@10, RBP(p=0.8) or another one of ir_measures (needs prefcal[measures]), or one"
         " of prefcal's own, TIA-P@5 or TIANDCG(k=5, gains='graded'); repeatable.",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
+from metrics.errors import input_fault
 from study_app.cli.database import database_option
 from study_app.cli.options import port_option
 from study_app.cli.output import simulated_lines
@@ -92,19 +93,16 @@ MAX_DEFAULT_PROCESSES = 2
 """Most processes by default: a small server has other things to do."""
 
 
-def _host_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001 - click's signature
-    """Check that host names have no scheme, path or port."""
-    for name in names:
-        if not re.fullmatch(r"\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
-            raise click.BadParameter(
-                f"expected a host name, got {name!r}; write it without https:// and port"
-            )
-    return names
+def _host_name(name: str) -> str:
+    """Check that a host name has no scheme, path or port."""
+    if not re.fullmatch(r"\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
+        raise click.BadParameter(f"expected a host name, got {name!r}; write it without https:// and port")
+    return name
 
 
-def _contact(context: click.Context, option: click.Parameter, given: str | None) -> str | None:  # noqa: ARG001 - click's signature
+def _contact(given: str) -> str:
     """Check a contact for security.txt; a mail address may stand alone."""
-    if given is None or re.fullmatch(r"(mailto:|https://|tel:)\S+", given):
+    if re.fullmatch(r"(mailto:|https://|tel:)\S+", given):
         return given
     if re.fullmatch(r"[^\s@:/]+@[^\s@:/]+", given):
         return f"mailto:{given}"
@@ -131,13 +129,13 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     "hosts",
     metavar="NAME",
     multiple=True,
-    callback=_host_names,
+    type=_host_name,
     help="Answer only who asks for this name, such as study.example.org; 400 for any other. Repeatable.",
 )
 @click.option(
     "--contact",
     metavar="ADDRESS",
-    callback=_contact,
+    type=_contact,
     help="Address for reports of a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
 )
 @click.option(
@@ -239,8 +237,6 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
 def bound(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise `InputError` if port or host is not available."""
-    from metrics.errors import input_fault
-
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from metrics.errors import input_fault, join_names, pluralise
+from metrics.files import write_atomically
 from study_app.cli.database import database_option, database_session, open_study, study_session
 from study_app.cli.options import output_file, port_option
 from study_app.cli.output import simulated_lines
@@ -85,7 +86,6 @@ def took_part(study: str, output: Path, database: str | None) -> None:
     FILE has a digest of the platform id of everybody who agreed to take part, and no id. Whoever has FILE and an id can tell whether that
     person took part: keep it as you keep the platform's list.
     """
-    from metrics.files import write_atomically
     from study_app.services.researcher.reconcile import consenters
     from study_app.study.id_list import digest_lines
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import pluralise
+from metrics.errors import input_fault, join_names, pluralise
+from metrics.files import write_atomically
 from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
 from study_app.cli.score.durations import decay, duration, multiple
@@ -135,7 +137,9 @@ def msu(
     click.echo(result.summary())
     if reference is not None:
         _say_like(result, reference, str(like))
-    _report(folder)
+    from study_app.report.build import write_report  # with all that draws, after the computation
+
+    click.echo(write_report(folder, tell=partial(click.echo, err=True)))
 
 
 def _check_owner(folder: Path) -> None:
@@ -143,7 +147,6 @@ def _check_owner(folder: Path) -> None:
 
     It raises `InputError` before anything is computed.
     """
-    from metrics.errors import input_fault
     from metrics.sweep.parts import MANIFEST
     from metrics.sweep.tables import BEST, CORRELATION, LIKE, OTHERS, SWEEP
 
@@ -208,7 +211,6 @@ class _Progress:
 
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
-    from metrics.errors import input_fault, join_names
     from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.tables import references
 
@@ -224,7 +226,6 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
-    from metrics.files import write_atomically
     from metrics.sweep.equivalent_populations import MIN_TOPICS, points_like, told_apart
     from metrics.sweep.result import in_words
     from metrics.sweep.tables import LIKE
@@ -245,12 +246,3 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
         )
     elif len(found.topics) < MIN_TOPICS:
         click.echo(f"{path}: fewer than {MIN_TOPICS} topics, so there are no intervals", err=True)
-
-
-def _report(folder: Path) -> None:
-    """Write the report of the folder, with its figures."""
-    from functools import partial
-
-    from study_app.report.build import write_report
-
-    click.echo(write_report(folder, tell=partial(click.echo, err=True)))
