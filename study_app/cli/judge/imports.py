@@ -165,9 +165,8 @@ def _answers(
         )
     study = read_study(tables)
     asked_of = {request.study_sha256 for request in requests.values() if request.study_sha256}
-    parts = (study, *study.joined) if study is not None else ()
-    tables_of = {part.study_sha256 for part in parts if part.study_sha256}
-    if tables_of and asked_of - tables_of:
+    parts = {part.study_sha256 for part in study.joined} if study is not None else set()
+    if study is not None and study.study_sha256 is not None and asked_of - {study.study_sha256, *parts}:
         raise input_fault(
             f"{pluralise(len(requests), 'request')} of another study file than the tables are of",
             path=place,
