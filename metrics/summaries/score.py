@@ -126,13 +126,13 @@ def summary_scores(
     Its parameters are those of `score_summaries`.
     """
     labels = label_measures(measures, MMeasure)
-    kinds = {one.intents for one in labels.values()}
+    kinds = {measure.intents for measure in labels.values()}
     probability = {kind: intent_probabilities(collection, kind, fitted) for kind in kinds}
     scores: list[Score] = []
     for run in runs:
         values = {
-            label: read.expectations(one.discount, probability[one.intents])
-            for label, one, read in read_once(collection, run, labels)
+            label: read.expectations(measure.discount, probability[measure.intents])
+            for label, measure, read in read_once(collection, run, labels)
         }
         scores += [
             Score(run.name, topic, label, float(value[index]))
@@ -230,9 +230,9 @@ def score_intents(
     rows = [
         (run.name, topic, intent, label, value)
         for run in runs
-        for label, one, read in read_once(collection, run, labels)
+        for label, measure, read in read_once(collection, run, labels)
         for (topic, intent), value in zip(
-            readers_of(collection), read.utilities(one.discount).tolist(), strict=True
+            readers_of(collection), read.utilities(measure.discount).tolist(), strict=True
         )
     ]
     return pd.DataFrame(rows, columns=pd.Index(["run", "topic", "intent", "metric", "value"]))
@@ -321,8 +321,8 @@ def read_once(
     Runs are read once for each truncation and ablation.
     """
     read: dict[tuple[int | None, Layers], FirstOccurrences] = {}
-    for label, one in labels.items():
-        how = one.truncate, one.layers
+    for label, u_measure in labels.items():
+        how = u_measure.truncate, u_measure.layers
         if how not in read:
-            read[how] = readings(collection, run, truncate=one.truncate, layers=one.layers)
-        yield label, one, read[how]
+            read[how] = readings(collection, run, truncate=u_measure.truncate, layers=u_measure.layers)
+        yield label, u_measure, read[how]

@@ -339,7 +339,9 @@ def export_study(  # noqa: PLR0913 - one argument an option of the command
     moved = None if exact_times else moved_times(session, study.id)
     preferences = preferences_table(session, study.id, texts=texts)
     repeated, workers = validations(preferences), workers_table(session, plan, complete)
-    with fresh_folder(folder, is_ours=_is_ours) as new:
+    with fresh_folder(
+        folder, is_ours=lambda name: name in FILES or CONSENT_FILE.fullmatch(name) is not None
+    ) as new:
         tables = {"workers": workers, **_answer_tables(session, plan, preferences)}
         if moved is not None:
             tables = {name: moved.move(frame, TABLES[name]) for name, frame in tables.items()}
@@ -411,10 +413,6 @@ def _check_same_study(folder: Path, name: str) -> None:
             path=folder,
             cure="name another folder, or move these away",
         )
-
-
-def _is_ours(name: str) -> bool:
-    return name in FILES or CONSENT_FILE.fullmatch(name) is not None
 
 
 def _tables_of(plan: CachedStudy) -> set[str]:

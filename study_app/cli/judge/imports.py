@@ -165,8 +165,9 @@ def _answers(
         )
     study = read_study(tables)
     asked_of = {request.study_sha256 for request in requests.values() if request.study_sha256}
-    parts = {part.study_sha256 for part in study.joined} if study is not None else set()
-    if study is not None and study.study_sha256 is not None and asked_of - {study.study_sha256, *parts}:
+    joined = () if study is None else study.joined
+    tables_of = {study and study.study_sha256, *(part.study_sha256 for part in joined)} - {None}
+    if tables_of and asked_of - tables_of:
         raise input_fault(
             f"{pluralise(len(requests), 'request')} of another study file than the tables are of",
             path=place,

@@ -21,12 +21,11 @@ from study_app.services.researcher.orders import (
 )
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
-    SubmissionState,
     list_detail,
     never_listed,
     reconcile,
 )
-from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PlatformIdentity
+from study_app.store.models import EPOCH, MILLISECOND, PlatformIdentity
 from study_app.store.platform_models import PlatformCall, PlatformOrder
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.store.task_models import PlatformRecord
@@ -45,7 +44,7 @@ class PaymentList:
 
     heading: str
     advice: str
-    states: tuple[SubmissionState, ...]
+    states: tuple[str, ...]
     is_payable: bool
 
 
@@ -148,9 +147,12 @@ def post_list(console_request: ConsoleRequest) -> Response:
     if sent is None or not sent.filename:
         raise RefusedAction("No file was chosen. Choose the CSV that the platform lets you download.")
     read = _read(console_request.study, sent.filename, sent.read())
-    stored = console_request.session.get_one(LoadedStudy, console_request.study.id)
     rows = reconcile(
-        console_request.session, server().plans, stored, read.submissions, now=console_request.now
+        console_request.session,
+        server().plans,
+        console_request.stored_study,
+        read.submissions,
+        now=console_request.now,
     )
     words = [list_detail(rows, len(read.submissions))]
     if read.unknown:
