@@ -26,13 +26,13 @@ from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
 from study_app.protocol.sides import Side
 from study_app.protocol.steps import Step, part_of, step_of
 from study_app.services.researcher.audit import REPLAY, add_audit_entry
-from study_app.services.researcher.results_views import add_results_view
 from study_app.services.worker.answers import PageRequest
 from study_app.services.worker.streams import WAS_USED, FollowedStream, ServedPage, followed, places_read
 from study_app.services.worker.worker_progress import load_progress
 from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Task, Topic, Worker
+from study_app.store.results_views import add_results_view
 from study_app.store.study_cache import CachedStudy, CachedTopic, Made, StreamViewRow, StudyCache, columns
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import PastText, StreamView
