@@ -71,7 +71,9 @@ def shared_key(file: str) -> None:
     from study_app.study.shared_pseudonyms import new_key_file
 
     new_key_file(Path(file))
-    click.echo(f"{file} has a new key; write into each study file: pseudonyms: shared {Path(file).name}")
+    click.echo(
+        f"{file} has a new key; write into each study file, with the path as seen from there: pseudonyms: shared {Path(file).name}"
+    )
 
 
 @click.command(name="took-part")
