@@ -10,7 +10,6 @@ hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replicat
 turn, which take longer to draw than to judge.
 """
 
-import argparse
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import holds, replicated, run_parts
 from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
@@ -39,7 +38,7 @@ from calibration.models.patience.stops import fit_patience_from_stops, stops_of_
 from calibration.models.persistence import ListReaders, fit_persistence, list_steps, simulate_list_stops
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Floats
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 from metrics.summaries.trailtext import Probabilities
 
 Found: TypeAlias = tuple[float, dict[str, Interval]]
@@ -82,11 +81,6 @@ COLLECTIONS = 100
 SENSITIVITY_SD, TIE_WEIGHT = 0.3, 0.6
 STOPPED = 1500.0
 """Patience of those who stop."""
-
-
-def holds(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return (low is None or low <= truth) and (high is None or truth <= high)
 
 
 def line(label: str, fits: list[Found], truth: float) -> str:
@@ -242,20 +236,8 @@ def intents(replications: int, engine: Executor) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=1000)
-    parts = {
-        "preferences": preferences,
-        "grid": grid,
-        "stops": stops,
-        "lists": lists,
-        "intents": intents,
-    }
-    parser.add_argument("--only", choices=parts)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name, part in parts.items():
-            if options.only in (None, name):
-                print(f"\n{name}")
-                part(options.replications, engine)
+    run_parts(
+        __doc__,
+        1000,
+        {"preferences": preferences, "grid": grid, "stops": stops, "lists": lists, "intents": intents},
+    )

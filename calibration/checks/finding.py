@@ -90,6 +90,17 @@ def edge_p(ratio: float) -> float:
     return float(chdtrc(1, max(ratio, 0.0))) / 2
 
 
+def merged(
+    sensitivities: Iterable[Mapping[str, Iterable[OtherLaw]]],
+) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return the laws of several sensitivities by parameter, in their order."""
+    together: dict[str, tuple[OtherLaw, ...]] = {}
+    for sensitivity in sensitivities:
+        for name, laws in sensitivity.items():
+            together[name] = (*together.get(name, ()), *laws)
+    return together
+
+
 def other_laws(
     law: str, explains: Explains, estimates: Mapping[str, float], intervals: Iterable[Interval]
 ) -> dict[str, tuple[OtherLaw, ...]]:

@@ -17,14 +17,14 @@ from typing import Literal, NamedTuple, TypeAlias
 import pandas as pd
 
 from calibration.tables.definition import in_order
-from calibration.tables.tables import CHOICES, JUDGE_CHOICES
+from calibration.tables.tables import CHOICES, JUDGE_CHOICES, MAX_STRENGTH, SIDES
 from metrics.errors import FaultLog, join_names, pluralise
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.lines import byte_lines, decoded, read_bytes
 
 Systems: TypeAlias = Mapping[str, Collection[str]]
 """Topic -> its systems, of the tables beside which a judge is set."""
-ROLES = ("topic", "left", "right", "verdict", "order", "repeat", "model")
+ROLES = ("topic", "left", "right", "verdict", "order", "repeat", "model", "strength")
 NEEDED = ROLES[:4]
 SKIPPED = "-"
 HEADERS: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -36,9 +36,10 @@ HEADERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "order": frozenset({"order"}),
         "repeat": frozenset({"repeat", "sample"}),
         "model": frozenset({"model"}),
+        "strength": frozenset({"strength"}),
     }
 )
-"""Role -> what a header may call it; it decides only between columns whose values allow both, and for order, repeat and model."""
+"""Role -> what a header may call it; it decides only between columns whose values allow both, and for order, repeat, model and strength."""
 VERDICTS = (*CHOICES, *JUDGE_CHOICES)
 WORDS: Mapping[str, str] = MappingProxyType(
     {verdict: verdict for verdict in VERDICTS}
@@ -80,7 +81,7 @@ class ForeignVerdicts(NamedTuple):
     Attributes
     ----------
     rows : DataFrame
-        topic, system_left, system_right, choice, order, repeat, in the order of the file.
+        topic, system_left, system_right, choice, order, repeat, and strength where there is such a column, in the order of the file.
     models : tuple of str
         Names in its column of models.
     notes : tuple of str
@@ -154,6 +155,8 @@ def read_foreign_verdicts(
             "order": frame["order"],
         }
     )
+    if "strength" in frame:
+        result["strength"] = _strengths(frame["strength"], choice, lines, log)
     result["repeat"] = _repeats(result, repeat, lines, log, notes)
     log.raise_if_any()
     if unread:
@@ -429,6 +432,18 @@ def _choices(
             f"give its meaning: --answer {quote(word)}=CHOICE, CHOICE one of {join_names(VERDICTS, most=9)}",
         )
     return choice
+
+
+def _strengths(
+    cells: "pd.Series[str]", choice: "pd.Series[str]", lines: Sequence[int], log: FaultLog
+) -> "pd.Series[int]":
+    """Return how much better the chosen side is: from 1 beside a side, 0 where neither is better, missing where a cell is empty."""
+    known = pd.to_numeric(cells, errors="coerce").where(cells.isin(map(str, range(MAX_STRENGTH + 1))))
+    is_side = choice.isin(SIDES)
+    fits = (known.gt(0) & is_side) | (known.eq(0) & ~is_side & choice.isin(CHOICES)) | (cells == "")
+    said = f"strength is neither 1 to {MAX_STRENGTH} beside a side nor 0 beside a tie"
+    _add(log, _where(lines, ~fits), said, "write it so, or name the column - in --columns")
+    return known.astype("Int64")
 
 
 def _repeats(

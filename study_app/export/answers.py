@@ -43,7 +43,7 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
         partition_by=Slot.assignment_id, order_by=(Slot.position, Showing.position)
     )
     places = select(Showing.id, position.label("place")).join(Showing.slot).subquery()
-    answered = _of_study(
+    answered = of_study(
         select(
             Showing.name,
             Worker.pseudonym,
@@ -105,7 +105,7 @@ def _is_left(side: str, system: InstrumentedAttribute[int]) -> ColumnElement[boo
 
 def criteria_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table criteria: the newest answer about every criterion that was asked."""
-    asked = _of_study(
+    asked = of_study(
         select(Showing.name, Judgment.criteria)
         .select_from(Judgment)
         .join(Judgment.showing)
@@ -138,7 +138,7 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
 
     An empty ballot has a row without an intent.
     """
-    cast = _of_study(
+    cast = of_study(
         select(Worker.pseudonym, Topic.name, Ballot.intents)
         .select_from(Ballot)
         .join(Slot, Slot.id == Ballot.slot_id)
@@ -156,7 +156,7 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
 def searches_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table searches: the duration of every finished search."""
     searched = (
-        _of_study(
+        of_study(
             select(Worker.pseudonym, Topic.name, Slot.search_shown_at, Slot.search_left_at),
             study_id,
         )
@@ -185,7 +185,7 @@ def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
     return derived_tables((task, name, content) for task, name, content in session.execute(stored))
 
 
-def _of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = Slot.topic_id) -> Rows:
+def of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = Slot.topic_id) -> Rows:
     """Join slots with their worker and task, and keep the exported workers.
 
     ``topic`` is that of the slot; a repeated pair may be one of another topic than its slot's.
@@ -204,7 +204,7 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
 
     If a worker rated an iUnit for an intent in two tasks, the later task's rating counts.
     """
-    rated = _of_study(
+    rated = of_study(
         select(Worker.pseudonym, Topic.name, Intent.name, Sheet.iunits, Rating.ratings)
         .select_from(Rating)
         .join(Rating.sheet)
@@ -228,7 +228,7 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
 
     A question with several options has a row per option picked.
     """
-    given = _of_study(
+    given = of_study(
         select(Worker.pseudonym, Task.name, Reply.answers)
         .select_from(Reply)
         .join(Slot, Slot.id == Reply.slot_id)

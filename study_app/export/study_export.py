@@ -70,7 +70,6 @@ from study_app.export.stream_tables import (
 from study_app.logs.activity_kernels import loops_for
 from study_app.logs.page_events import events_schema
 from study_app.protocol.domain import VISIT_GAP_SECONDS
-from study_app.store.console_models import ResultsView
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -83,6 +82,7 @@ from study_app.store.models import (
     Task,
     Worker,
 )
+from study_app.store.results_views import results_views
 from study_app.store.simulated_workers import is_simulated
 from study_app.store.study_cache import CachedStudy, read_plan
 from study_app.store.submissions import takes_part
@@ -219,7 +219,9 @@ def study_record(
         heartbeat_seconds=HEARTBEAT_SECONDS,
         tasks={task.name: _task_record(task, Path(study.folder), place) for task in study.tasks},
         tables=dict(tables),
-        results_opened=_results_opened(session, study.id),
+        results_opened=tuple(
+            ResultsOpened(at=view.at, judgments=view.judgments) for view in results_views(session, study.id)
+        ),
         loads=load_records(session, study.id),
     )
 
@@ -228,14 +230,6 @@ def _fingerprint(study: LoadedStudy) -> str | None:
     """Return the fingerprint of the key of a study's pseudonyms, None where they are random, as in a rehearsal."""
     loaded = study.config.get("pseudonyms")
     return loaded[0] if isinstance(loaded, list) else None
-
-
-def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
-    """Return every view of results so far, in the console and by exports."""
-    views = (
-        select(ResultsView).where(ResultsView.study_id == study_id).order_by(ResultsView.at, ResultsView.id)
-    )
-    return tuple(ResultsOpened(at=view.at, judgments=view.judgments) for view in session.scalars(views))
 
 
 def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:

@@ -19,9 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.inference.clusters import cluster_counts, jackknife_covariance, jackknife_groups
+from calibration.inference.clusters import (
+    cluster_counts,
+    couple_codes,
+    jackknife_covariance,
+    jackknife_groups,
+)
 from calibration.inference.formatting import BAND, band_label, label_axes, tails
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, warning
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, on_single, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.models.patience.simulate import drawn_stops, simulate_stops_on
 from calibration.user_model.model import Diagnostic
@@ -342,18 +347,9 @@ def fit_patience_from_stops(
 
 def _edges(kappa: float, workers: int) -> tuple[Diagnostic, ...]:
     """Yield notes on an estimate at an end, or without an interval."""
-    said = []
-    if kappa == 0:
-        said.append(
-            warning(
-                "infinite_patience", "Nobody stopped before the end of a text: the patience has no bound."
-            )
-        )
-    if workers < 2:
-        said.append(
-            warning("one_worker", "With a single worker nothing is known about others: there is no interval.")
-        )
-    return tuple(said)
+    no_bound = "Nobody stopped before the end of a text: the patience has no bound."
+    infinite = (warning("infinite_patience", no_bound),) if kappa == 0 else ()
+    return (*infinite, *on_single("worker", workers, "others"))
 
 
 class ReadingCurve(NamedTuple):
@@ -500,7 +496,7 @@ def _uncertainty(
         return MappingProxyType({"worker_bootstrap": boot})
     by_worker, by_text, by_both = (
         float(jackknife_covariance(curve.kappas(_without_groups(clusters))[:, None])[0, 0])
-        for clusters in (stops.worker, stops.text, _cells(stops))
+        for clusters in (stops.worker, stops.text, couple_codes(stops.worker, stops.text))
     )
     error = crossed_error(kappa, by_worker, max(by_text - by_both, 0.0), workers, texts, Scale.INVERSE)
     return MappingProxyType({"worker_and_text": error})
@@ -517,12 +513,6 @@ def crossed_error(
     parts = by_worker**2 / (workers - 1) + of_texts**2 / (texts - 1)
     df = variance**2 / parts if parts > 0 else workers - 1.0
     return StudentT(centre=np.array([centre]), cov=np.array([[variance]]), df=df, scale=scale)
-
-
-def _cells(stops: Stops) -> Ints:
-    """Return the code of each row's pair of person and text."""
-    couples = stops.worker * (int(stops.text.max()) + 1) + stops.text
-    return np.asarray(np.unique(couples, return_inverse=True)[1])
 
 
 def _without_groups(clusters: Ints) -> Floats:

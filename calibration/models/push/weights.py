@@ -36,7 +36,7 @@ from calibration.inference.results import (
     NotIdentifiedError,
     SkippedParameters,
     info,
-    warning,
+    on_single,
 )
 from calibration.inference.uncertainty import Interval, Scale, Scales
 from calibration.models.push.columns import identified, variance_inflation
@@ -92,6 +92,10 @@ class FitData:
     def topics(self) -> int:
         """Number of profiles."""
         return int(self.topic.max()) + 1
+
+    def model(self, ties: Ties) -> ChoiceModel:
+        """Return the model of the choices, each judgment counted once."""
+        return ChoiceModel(design=self.design, vote=self.vote, ties=ties, times=np.ones(len(self.vote)))
 
     @property
     def has_clusters(self) -> bool:
@@ -322,9 +326,7 @@ def _need_gain(gain: float) -> None:
 
 
 def _with_errors(judged: FitData, weight_fit: WeightFit, places: list[int], ties: Ties) -> RawWeights:
-    model = ChoiceModel(
-        design=judged.design[:, weight_fit.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
-    )
+    model = replace(judged, design=judged.design[:, weight_fit.kept]).model(ties)
     cov = crossed_covariance(model, weight_fit.maximum.point, judged.worker, judged.topic)
     return RawWeights(
         names=weight_fit.names,
@@ -504,12 +506,8 @@ def facts_of(judgments: PushJudgments, judged: FitData) -> Iterator[Diagnostic]:
     """Yield notes on the cells in use, and on missing intervals."""
     if judgments.convention is not None:
         yield info("convention", f"The cells are those of the convention {judgments.convention}.")
-    for number, name in ((judged.workers, "worker"), (judged.topics, "topic")):
-        if number < 2:
-            yield warning(
-                f"one_{name}",
-                f"With a single {name} nothing is known about differences between {name}s: there is no interval.",
-            )
+    yield from on_single("worker", judged.workers)
+    yield from on_single("topic", judged.topics)
 
 
 def _on_silent_days(judgments: PushJudgments, weight_fit: WeightFit) -> Iterator[Diagnostic]:

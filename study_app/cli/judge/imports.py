@@ -45,7 +45,7 @@ class JudgeFile:
     columns: str | None = option(
         metavar="NAMES",
         help="Names of the fields of verdicts that others made, in the order of the file: topic,left,right,verdict and any of order,"
-        " repeat and model; - for a field that is not read. Default: told by values and headers; where these cannot, you are asked.",
+        " repeat, model and strength; - for a field that is not read. Default: told by values and headers; where these cannot, you are asked.",
     )
     answers: dict[str, str] = option(
         "--answer",
@@ -83,7 +83,7 @@ def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: 
     """Write into DIR the tables of TABLES and beside people's rows those of a judge that is no person.
 
     FILE is what prefcal judge run wrote, or verdicts that others made: a row each with the topic, two systems, the verdict, and, where there
-    are any, the order, the repeat and the model. DIR appears whole or not at all. A judge's tie is equally_good. What the judge said is
+    are any, the order, the repeat, the model and the strength. DIR appears whole or not at all. A judge's tie is equally_good. What the judge said is
     compared with people's answers and never counted with them. docs/interoperability.md goes through an example.
     """
     from calibration.judges.imported import with_judge
@@ -165,8 +165,8 @@ def _answers(
         )
     study = read_study(tables)
     asked_of = {request.study_sha256 for request in requests.values() if request.study_sha256}
-    parts = (study, *study.joined) if study is not None else ()
-    tables_of = {part.study_sha256 for part in parts if part.study_sha256}
+    joined = () if study is None else study.joined
+    tables_of = {study and study.study_sha256, *(part.study_sha256 for part in joined)} - {None}
     if tables_of and asked_of - tables_of:
         raise input_fault(
             f"{pluralise(len(requests), 'request')} of another study file than the tables are of",

@@ -68,7 +68,7 @@ def print_unused_by_run(
             print_unused(path, [part], lines=lines)
     for shared in alike.values():
         if len(shared) > MAX_EQUAL_LINES:
-            path, worst = max(shared, key=lambda one: one[1].count / one[1].of)
+            path, worst = max(shared, key=lambda path_and_part: path_and_part[1].count / path_and_part[1].of)
             many = sum(part.is_most for _, part in shared)
             warning = f"warning: in {many} of them more than half; " if many else ""
             sentence = _sentence(path, worst, lines=lines)

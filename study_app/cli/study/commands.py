@@ -52,11 +52,11 @@ def check(file: str, format_: str) -> None:
         said = f"note: keep_out: study {name} must be in the database into which this study is loaded; prefcal study load looks"
         click.echo(said, err=True)
     worded = as_json if format_ == "json" else as_text
-    click.echo(worded(content, estimate(content), print_unshown(content)), nl=False)
+    click.echo(worded(content, estimate(content), unshown_lines(content)), nl=False)
 
 
-def print_unshown(content: "StudyContent") -> list[str]:
-    """Yield one line per item that no worker will see."""
+def unshown_lines(content: "StudyContent") -> list[str]:
+    """Return one line per item that no worker will see."""
     return [f"  {task.entry.name}: {note}" for task in content.tasks for note in getattr(task, "notes", ())]
 
 
@@ -71,7 +71,9 @@ def shared_key(file: str) -> None:
     from study_app.study.shared_pseudonyms import new_key_file
 
     new_key_file(Path(file))
-    click.echo(f"{file} has a new key; write into each study file: pseudonyms: shared {Path(file).name}")
+    click.echo(
+        f"{file} has a new key; write into each study file, with the path as seen from there: pseudonyms: shared {Path(file).name}"
+    )
 
 
 @click.command(name="took-part")
@@ -141,7 +143,7 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
     others = report.changes[len(report.differences) :]
     for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
         click.echo(line)
-    for line in print_unshown(content):
+    for line in unshown_lines(content):
         click.echo(line)
     outcome = {
         "new": f"loaded {report.study}",

@@ -194,11 +194,11 @@ class _Progress:
     def __call__(self, plan: "SweepPlan", parts: "Iterator[Part]") -> "Iterator[Part]":
         click.echo(str(plan), err=True)
         self._done, self._of = plan.populations - plan.missing, plan.populations
-        with shown_progress(plan.missing, self._line, unit=" populations", label="sweep") as one_more:
+        with shown_progress(plan.missing, self._line, unit=" populations", label="sweep") as count_one:
             for part in parts:
                 yield part
                 self._done += 1
-                one_more()
+                count_one()
 
     def _line(self, _: int) -> str:
         return f"still computing: {self._done:,} of {pluralise(self._of, 'population')} are done"

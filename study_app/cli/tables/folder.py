@@ -70,8 +70,8 @@ def export(
     docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
     from study_app.export import check_not_real, export_study
-    from study_app.services.researcher.results_views import add_results_view
     from study_app.store.database import transaction
+    from study_app.store.results_views import add_results_view
 
     given = [each for each in (folder, output) if each is not None]
     if len(given) != 1:

@@ -21,22 +21,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from metrics.errors import pluralise
-from study_app.export.past_texts import past_texts
 from study_app.logs.logged_events import LoggedEvent
 from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
 from study_app.protocol.sides import Side
 from study_app.protocol.steps import Step, part_of, step_of
 from study_app.services.researcher.audit import REPLAY, add_audit_entry
-from study_app.services.researcher.results_views import add_results_view
 from study_app.services.worker.answers import PageRequest
 from study_app.services.worker.streams import WAS_USED, FollowedStream, ServedPage, followed, places_read
 from study_app.services.worker.worker_progress import load_progress
 from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
-from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Worker
+from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Task, Topic, Worker
+from study_app.store.results_views import add_results_view
 from study_app.store.study_cache import CachedStudy, CachedTopic, Made, StreamViewRow, StudyCache, columns
 from study_app.store.submissions import takes_part
-from study_app.store.task_models import StreamView
+from study_app.store.task_models import PastText, StreamView
 from study_app.web.console.auth import ConsoleRequest, message_page, viewer_required
 from study_app.web.console.facts import Window
 from study_app.web.console.layout import page
@@ -290,10 +289,15 @@ class PastCache(StudyCache):
 
 def plans_then(session: Session, study_id: int, past: PastPage) -> StudyCache:
     """Return the plans of a study as a page showed it; those of the server where no text was mended since."""
+    mended = (
+        select(PastText.topic_id, PastText.system_id, PastText.content)
+        .join(Topic, Topic.id == PastText.topic_id)
+        .join(Topic.task)
+        .where(Task.study_id == study_id, PastText.upto_version >= (past.version or 0))
+    )
     texts: dict[tuple[int, int | None], Mapping[str, Any]] = {}
-    for row in past_texts(session, study_id).rows:
-        if row.upto_version >= (past.version or 0):
-            texts.setdefault((row.topic_id, row.system_id), row.content)
+    for topic, system, content in session.execute(mended.order_by(PastText.upto_version)):
+        texts.setdefault((topic, system), content)
     return PastCache(texts) if texts else server().plans
 
 
