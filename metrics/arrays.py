@@ -17,8 +17,15 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 def summed(values: NDArray[Any], group: Ints, groups: int) -> Floats:
-    """Add up values, (n,), by group, (n,) indices into (groups,); empty groups get 0."""
-    return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
+    """Add up values, (n,), or rows of them, (n, C), by group; empty groups get 0.
+
+    Groups are (n,) indices into (groups,).
+    """
+    if values.ndim == 1:
+        return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
+    totals = np.zeros((groups, values.shape[1]))
+    np.add.at(totals, group, values)
+    return totals
 
 
 def align_rows(*sides: ArrayLike) -> tuple[ArrayLike, ...]:

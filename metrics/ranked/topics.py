@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Floats, Ints, summed
 from metrics.ranked.lists import RankedCollection
 
 Shares: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -147,16 +146,6 @@ def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRa
     return RelevantRanks(
         topic=topic, rank=rank, grades=topic.grades[row], window=topic.window[row], reached=reached
     )
-
-
-def summed(values: NDArray[np.generic], group: Ints, groups: int) -> Floats:
-    """Add up rows of values, (n, C), by group, (n,) indices into (groups,).
-
-    An empty group sums to 0.
-    """
-    totals = np.zeros((groups, values.shape[1]))
-    np.add.at(totals, group, values)
-    return totals
 
 
 def _judged_topic(collection: RankedCollection, topic: str, within: Shares | None) -> RankedTopic:
