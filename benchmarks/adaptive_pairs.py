@@ -13,7 +13,6 @@ Saved: how right each way is after each tenth of the judgments is made monotone 
 Adaptive pairs save what they leave over once they are as often right as least-judged-first with all judgments.
 """
 
-import argparse
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -22,13 +21,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import designs_parser, opened, print_head, print_row, replicated
 from calibration.rank.best import best_posterior, couple_chances, couple_votes
 from calibration.rank.best_system import best_system
 from calibration.rank.judgments import JudgedSystems
 from calibration.rank.worths import fit_worths, no_worths
 from metrics.arrays import Floats, Ints
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 PAIRS_EACH = 10
 RESAMPLES = 500
@@ -167,30 +166,24 @@ def saved(right: pd.DataFrame) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="?", type=int, default=200)
-    parser.add_argument("conditions", nargs="*", metavar="CONDITION")
+    parser = designs_parser(__doc__, 200, "CONDITION")
     parser.add_argument("--uniform-share", type=float, default=0.25)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    print(
-        "| condition | uniform share | R | least judged first | adaptive | judgments saved | covers | half width | P(best) at the end | right at"
-        " .95 | median stop |"
-    )
-    print("|---" * 11 + "|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.conditions or CONDITIONS:
-            print(line(name, options.uniform_share, options.studies, engine), flush=True)
+    shares = ("least judged first", "adaptive", "judgments saved", "covers", "half width")
+    ends = ("P(best) at the end", "right at .95", "median stop")
+    print_head("condition", "uniform share", "R", *shares, *ends)
+    with opened(parser) as (options, engine):
+        for name in options.names or CONDITIONS:
+            print_row(*row(name, options.uniform_share, options.studies, engine))
 
 
-def line(name: str, uniform_share: float, studies: int, engine: Executor) -> str:
+def row(name: str, uniform_share: float, studies: int, engine: Executor) -> list[str]:
     """Return a row of the table."""
     study = partial(held, CONDITIONS[name], uniform_share)
     frame = pd.DataFrame(replicated(engine, study, studies))
     means, rng = frame.mean(), np.random.default_rng(1)
     resampled = [saved(frame.iloc[rng.integers(studies, size=studies)]) for _ in range(RESAMPLES)]
     low, high = np.quantile(resampled, [0.025, 0.975])
-    cells = [
+    return [
         name,
         f"{uniform_share:g}",
         str(studies),
@@ -203,7 +196,6 @@ def line(name: str, uniform_share: float, studies: int, engine: Executor) -> str
         f"{means.get('stopped', np.nan):.2f}",
         f"{frame['stop at'].median():.0f}" if "stop at" in frame else "-",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """Time and memory of `prefcal agree` on many judgments.
 
-    python benchmarks/agree.py [JUDGMENTS]
+    python -m benchmarks.agree [JUDGMENTS]
 
 500 people judge 9,000 pairs of ten systems on 200 queries, a million judgments by default; three measures score the systems. The
 whole command in a process of its own, reading and writing included. Its tables are written by another one, for the peak of memory of
 a process begins with that of the process that starts it.
 """
 
-import os
-import subprocess
 import sys
 import tempfile
 from multiprocessing import get_context
@@ -17,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.command import run_prefcal, shown_use
+
 PEOPLE, TOPICS, SYSTEMS, MILLION = 500, 200, 10, 1_000_000
 MEASURES = {"A": 0.3, "B": 0.5, "C": 1.0}
 """Each with the spread of its errors."""
-PROGRAM = "from study_app.cli import main; main()"
 SIDES = ["left", "right", "equally_good", "equally_bad"]
 
 
@@ -70,27 +69,9 @@ def main(judgments: int) -> None:
         writer = get_context("spawn").Process(target=write_study, args=(tables, judgments))
         writer.start()
         writer.join()
-        command = [
-            sys.executable,
-            "-c",
-            PROGRAM,
-            "agree",
-            "tables",
-            "--scores",
-            "scores.csv",
-            "-o",
-            "results",
-        ]
-        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        nowhere = subprocess.DEVNULL
-        started = subprocess.Popen(
-            command, stdout=nowhere, stderr=nowhere, cwd=name, env=os.environ | one_thread
-        )
-        _, status, used = os.wait4(started.pid, 0)
-    if status:
-        raise RuntimeError(f"prefcal agree ended with {status}")
+        used = run_prefcal("agree", "tables", "--scores", "scores.csv", "-o", "results", folder=Path(name))
     print("| judgments | processor | peak memory |\n|---|---|---|")
-    print(f"| {judgments:,} | {used.ru_utime + used.ru_stime:.1f} s | {used.ru_maxrss / 1024:.0f} MB |")
+    print(f"| {judgments:,} | {shown_use(used)} |")
 
 
 if __name__ == "__main__":

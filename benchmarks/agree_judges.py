@@ -1,13 +1,11 @@
 """How much longer `prefcal agree` takes where judges that are no people judged too.
 
-    python benchmarks/agree_judges.py [JUDGMENTS]
+    python -m benchmarks.agree_judges [JUDGMENTS]
 
 A million votes of 500 people, by default, on 100,000 pairs of 2,223 queries with ten systems each; three measures. The same again with three
 judges, each in both orders of every pair: 600,000 verdicts. The whole command in a process of its own, reading and writing included.
 """
 
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.command import run_prefcal, shown_use
+
 PEOPLE, TOPICS, SYSTEMS, PAIRS, MILLION = 500, 2_223, 10, 100_000, 1_000_000
 JUDGES = {"careful": 0.5, "quick": 1.5, "random": 9.0}
 """Each with the spread of its errors."""
 MEASURES = {"A": 0.3, "B": 0.5, "C": 1.0}
-PROGRAM = "from study_app.cli import main; main()"
 
 
 def write_study(room: Path, judgments: int) -> None:
@@ -84,36 +83,17 @@ def _rows(rng, topic, low, high, pair, lead, is_swapped) -> pd.DataFrame:  # noq
     )
 
 
-def seconds_of(room: Path, tables: str) -> tuple[float, float]:
-    """Return the processor seconds of the command and the peak of its memory in MB."""
-    command = [
-        sys.executable,
-        "-c",
-        PROGRAM,
-        "agree",
-        tables,
-        "--scores",
-        "scores.csv",
-        "-o",
-        f"results-{tables}",
-    ]
-    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    nowhere = subprocess.DEVNULL
-    started = subprocess.Popen(command, stdout=nowhere, stderr=nowhere, cwd=room, env=os.environ | one_thread)
-    _, status, used = os.wait4(started.pid, 0)
-    if status:
-        raise RuntimeError(f"prefcal agree {tables} ended with {status}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
 def main(judgments: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         write_study(Path(name), judgments)
         print("| tables | processor | peak memory |\n|---|---|---|")
-        found = {tables: seconds_of(Path(name), tables) for tables in ("people", "judges")}
-        for tables, (seconds, memory) in found.items():
-            print(f"| {tables} | {seconds:.1f} s | {memory:.0f} MB |")
-        print(f"\nwith judges {found['judges'][0] / found['people'][0]:.2f} times the time without")
+        seconds = []
+        for tables in ("people", "judges"):
+            words = ("agree", tables, "--scores", "scores.csv", "-o", f"results-{tables}")
+            used = run_prefcal(*words, folder=Path(name))
+            seconds.append(used.ru_utime + used.ru_stime)
+            print(f"| {tables} | {shown_use(used)} |")
+        print(f"\nwith judges {seconds[1] / seconds[0]:.2f} times the time without")
 
 
 if __name__ == "__main__":

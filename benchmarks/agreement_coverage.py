@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import opened, replicated
 from calibration.agree.judged_task import wide_tastes
 from calibration.agree.slopes import slope_difference
 from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.crossed_errors import StandardError, VotesByPerson, crossing
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
 Rng: TypeAlias = np.random.Generator
@@ -368,9 +368,7 @@ def main() -> None:
     parser.add_argument("studies", nargs="?", type=int, default=1000)
     parser.add_argument("of_people", nargs="?", type=int, default=300, metavar="STUDIES OF EACH REGIME")
     parser.add_argument("--only", choices=PARTS)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+    with opened(parser) as (options, engine):
         for name, part in PARTS.items():
             if options.only in (None, name):
                 part(Studies(engine, options.studies if part is intervals else options.of_people))

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import opened, replicated
 from calibration.agree.comparisons import PlannedComparison, comparison_rows
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.result import ComparisonRole, NamedWhen
@@ -25,7 +25,7 @@ from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import Ties, pair_credit
 from metrics.agreement.crossed_errors import VotesByPerson, crossing
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 Rng: TypeAlias = np.random.Generator
 Floats: TypeAlias = NDArray[np.float64]
@@ -186,9 +186,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="?", type=int, default=300)
     parser.add_argument("--only", choices=PARTS)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+    with opened(parser) as (options, engine):
         for name, part in PARTS.items():
             if options.only in (None, name):
                 part(engine, options.studies)

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import opened, replicated
 from calibration.agree.assisted import assisted_rows
 from calibration.agree.judged_task import JudgedTask, judged_tasks
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
@@ -33,7 +33,6 @@ from calibration.rank.assisted import assisted_win_rates
 from calibration.rank.judgments import JudgedSystems, tasks_judged, win_rates
 from metrics.agreement.agreement import pair_credit
 from metrics.agreement.crossed_errors import VotesByPerson, crossing
-from metrics.parallel import open_engine
 
 Floats: TypeAlias = NDArray[np.float64]
 TASK, TIES = "task", "half"
@@ -361,9 +360,7 @@ def main() -> None:
     parser.add_argument("studies", nargs="?", type=int, default=500)
     parser.add_argument("names", nargs="*", default=list(STUDIES))
     parser.add_argument("--dl21", type=Path)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+    with opened(parser) as (options, engine):
         if options.dl21 is not None:
             folder = str(options.dl21)
             header("labels drawn from", "judge", "R", *MEASURES)

@@ -1,13 +1,10 @@
 """Time of correlations: tau-b beside scipy's, `prefcal correlate` on 2e6 rows.
 
-    python benchmarks/correlate.py
+    python -m benchmarks.correlate
 
 Processor time, so that a busy machine says the same; memory is the most that the command had at a time.
 """
 
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import kendalltau
 
+from benchmarks.command import run_prefcal, shown_use
 from metrics.agreement.correlation import kendall_tau_b
 
 SYSTEMS = (50, 500, 2_000, 10_000)
 TABLES = ((100, 10_000, 2), (50, 4_000, 10), (1_000, 500, 4))
 """Systems, topics and measures of tables with two million rows."""
 ROUNDS, CALLS = 7, 20
-PROGRAM = "from study_app.cli import main; main()"
 
 
 def main() -> None:
@@ -38,16 +35,8 @@ def main() -> None:
         for systems, topics, measures in TABLES:
             table = Path(folder) / "scores.csv"
             write_table(table, systems, topics, measures, rng)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(
-                [sys.executable, "-c", PROGRAM, "correlate", table], check=True, capture_output=True
-            )
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(
-                f"correlate, {systems:,} systems x {topics:,} topics x {measures} measures: {seconds:.1f} s, "
-                f"{after.ru_maxrss / 1024:,.0f} MB at most so far"
-            )
+            used = shown_use(run_prefcal("correlate", str(table)))
+            print(f"correlate, {systems:,} systems x {topics:,} topics x {measures} measures: {used}")
 
 
 def least_seconds(call: Callable[[], object]) -> float:

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import opened, replicated
 from metrics.agreement.agreement import TIES, pair_credit
 from metrics.agreement.ceiling import Ceiling, ceiling
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 Rng: TypeAlias = np.random.Generator
 Floats: TypeAlias = NDArray[np.float64]
@@ -274,11 +274,15 @@ def main() -> None:
     parser.add_argument("studies", nargs="?", default="300")
     parser.add_argument("regimes", nargs="*", metavar="REGIME")
     parser.add_argument("--difference", action="store_true")
-    engine_arguments(parser)
-    options = parser.parse_args()
-    if options.studies == "million":
-        million()
-        return
+    with opened(parser) as (options, engine):
+        if options.studies == "million":
+            million()
+        else:
+            print_table(options, engine)
+
+
+def print_table(options: argparse.Namespace, engine: Executor) -> None:
+    """Print a row of each regime."""
     row = difference_row if options.difference else coverage_row
     of_one = "true, mean estimate | covered | width | of what is needed"
     head = (
@@ -287,9 +291,8 @@ def main() -> None:
         else f"studies | R | second panel: {of_one} | least | perfect measure: {of_one} | least"
     )
     print(f"| {head} |\n{'|---' * (head.count('|') + 1)}|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.regimes or REGIMES:
-            print(row(name, REGIMES[name], int(options.studies), engine), flush=True)
+    for name in options.regimes or REGIMES:
+        print(row(name, REGIMES[name], int(options.studies), engine), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,18 +6,15 @@ People answer about two criteria and choose by Davidson's model; the weight of t
 is what one very large study of the same sort finds.
 """
 
-import argparse
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import designs_parser, few, opened, print_head, print_row, replicated
 from calibration.rank.explained import explained_choices
-from metrics.parallel import open_engine
 
 Rng: TypeAlias = np.random.Generator
 SIDES = np.array(["right", "equally_good", "left"])
@@ -89,29 +86,22 @@ def held(design: Design, truth: pd.DataFrame, place: int, number: int) -> dict[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="?", type=int, default=1000)
-    parser.add_argument("designs", nargs="*", metavar="DESIGN")
-    engine_arguments(parser)
-    options = parser.parse_args()
-    print(
-        "| design | R | same, first | same, second | width / good | weight, first | weight, second | width / good |"
+    columns = (
+        head for what in ("same", "weight") for head in (f"{what}, first", f"{what}, second", "width / good")
     )
-    print("|---|---|---|---|---|---|---|---|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.designs or DESIGNS:
+    print_head("design", "R", *columns)
+    with opened(designs_parser(__doc__, 1000, "DESIGN")) as (options, engine):
+        for name in options.names or DESIGNS:
             design, place = DESIGNS[name], list(DESIGNS).index(name)
             large = replace(design, people=400, topics=400, judgments=1)
             truth = found(large, np.random.default_rng(place))
             rows = pd.DataFrame(replicated(engine, partial(held, design, truth, place), options.studies))
-            df = min(design.people, design.topics) - 1
-            times = 1.96 if design.people >= 30 and design.topics >= 20 else float(stdtrit(df, 0.975))
             cells = []
             for what in ("same", "weight"):
-                good = 2 * times * rows[f"{what} estimate"].std()
+                good = 2 * 1.96 * few(design.people, design.topics) * rows[f"{what} estimate"].std()
                 cells += [f"{rows[f'{what} {each}'].mean():.3f}" for each in NAMES]
                 cells += [f"{rows[f'{what} width'].median() / good:.2f}"]
-            print(f"| {name} | {options.studies} | {' | '.join(cells)} |", flush=True)
+            print_row(name, str(options.studies), *cells)
 
 
 if __name__ == "__main__":

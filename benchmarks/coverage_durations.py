@@ -22,11 +22,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from benchmarks.naive.durations import naive_away, naive_session
 from benchmarks.people_durations import PEOPLE, SESSION, tables, truth_of
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import commonest, few, holds, opened, print_head, print_row, replicated, warned
 from calibration.checks.registry import run_checks
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
@@ -36,12 +35,11 @@ from calibration.models.durations.from_tables import away_exposure, session_expo
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.simulate import ObservationDesign, personal_means, simulate_visits
 from calibration.user_model.model import OtherLaw
-from metrics.msu.score import Population
-from metrics.parallel import Executor, open_engine
+from metrics.msu.trails import Population
+from metrics.parallel import Executor
 
 HOUR = 3600
 RARE = 0.015
-FEW = 30
 REAL = ObservationDesign(workers=100, topics=2, enrol_by_visit=0.5, late_by=0.5, withdrawn=0.2)
 
 # workers, M_A, S_A in hours, days
@@ -77,11 +75,6 @@ Fit = tuple[np.ndarray, tuple[Interval, ...]]
 Study = tuple[str, np.ndarray, Callable[[int], Fit], int]
 
 
-def holds(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return (low is None or low <= truth) and (high is None or truth <= high)
-
-
 def fitted(totals: WorkerTotals) -> Fit:
     """M and S, and their intervals."""
     top = fit_durations(totals)
@@ -92,11 +85,10 @@ def fitted(totals: WorkerTotals) -> Fit:
 def width(intervals: list[Interval], errors: np.ndarray, workers: int) -> float:
     """Return the median width on the log scale over that of a good estimator; an open end, or one at 0, is infinite."""
     logs = [math.log(high / low) if low and high else math.inf for low, high in intervals]
-    few = 1.96 / float(stdtrit(workers - 1, 0.975)) if workers < FEW else 1.0
-    return float(np.median(logs)) / (2 * 1.96 * float(np.std(errors))) * few
+    return float(np.median(logs)) / (2 * 1.96 * float(np.std(errors))) / few(workers)
 
 
-def line(label: str, truth: np.ndarray, fits: list[Fit], refused: int, workers: int) -> str:
+def cells_of(truth: np.ndarray, fits: list[Fit], workers: int) -> list[str]:
     logs = np.log(np.array([estimate for estimate, _ in fits]) / truth)
     cells = []
     for place in (0, 1):
@@ -104,9 +96,8 @@ def line(label: str, truth: np.ndarray, fits: list[Fit], refused: int, workers: 
         intervals = [found[place] for _, found in fits]
         covered = np.mean([holds(one, truth[place]) for one in intervals])
         wide = width(intervals, logs[:, place], workers)
-        cells.append(f"{np.median(logs[:, place]):+.3f} | {spread:.3f} | {covered:.3f} | {wide:.2f}")
-    note = f" ({refused} refused)" if refused else ""
-    return f"| {label}{note} | " + " | ".join(cells) + " |"
+        cells += [f"{np.median(logs[:, place]):+.3f}", f"{spread:.3f}", f"{covered:.3f}", f"{wide:.2f}"]
+    return cells
 
 
 def attempted(fit: Callable[[int], Fit], seed: int) -> Fit | None:
@@ -118,13 +109,14 @@ def attempted(fit: Callable[[int], Fit], seed: int) -> Fit | None:
 
 
 def table(studies: Iterator[Study], replications: int, engine: Executor) -> None:
-    head = "error | spread | covered | width"
-    print(f"| study | M: {head} | S: {head} |")
-    print("|---" * 9 + "|")
+    print_head(
+        "study", *(f"{of}{what}" for of in ("M: ", "S: ") for what in ("error", "spread", "covered", "width"))
+    )
     for label, truth, fit, workers in studies:
         found = replicated(engine, partial(attempted, fit), replications)
         fits = [one for one in found if one is not None]
-        print(line(label, truth, fits, replications - len(fits), workers), flush=True)
+        refused = replications - len(fits)
+        print_row(label + (f" ({refused} refused)" if refused else ""), *cells_of(truth, fits, workers))
 
 
 def plain_fit(workers: int, mean: float, sd: float, days: float, seed: int) -> Fit:
@@ -229,9 +221,7 @@ def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], 
             laws[parameter] += rows
     ends = list(fit.conf_int().values())[:2]
     pairs = list(zip(fit.parameters, truths, strict=False))
-    said = frozenset(
-        one.name for one in findings if one.severity == "warning" and not one.name.startswith("few_")
-    )
+    said = warned(findings)
     return PeopleFit(
         errors=fit.estimates[:2] / truths,
         intervals=tuple(
@@ -253,9 +243,8 @@ def in_range(laws: list[OtherLaw], truth: float) -> bool:
 
 def people(chosen: argparse.Namespace, engine: Executor) -> None:
     """Print what whole fits say of people who are not as the model says."""
-    head = "R | M | S | M: covered | S: covered | M: width | S: width | M: held | S: held | warned | names of the warnings"
-    print(f"| people | {head} |")
-    print("|---" * 12 + "|")
+    shares_of = [f"{of}: {what}" for what in ("covered", "width", "held") for of in ("M", "S")]
+    print_head("people", "R", "M", "S", *shares_of, "warned", "names of the warnings")
     for name, who in PEOPLE.items():
         if chosen.named and not any(part in name for part in chosen.named):
             continue
@@ -275,15 +264,10 @@ def people(chosen: argparse.Namespace, engine: Executor) -> None:
             *(np.mean([one.held(place) for one in found]) for place in (0, 1)),
             np.mean([bool(one.said) for one in found]),
         ]
-        warned = Counter(word for one in found for word in one.said)
-        names = ", ".join(
-            f"`{one}` {count / len(found):.2f}"
-            for one, count in warned.most_common()
-            if count >= RARE * len(found)
-        )
-        print(
-            f"| {name} | {len(found)} | {' | '.join(f'{one:.2f}' for one in shares)} | {names} |", flush=True
-        )
+        counted = Counter(word for one in found for word in one.said)
+        common = [[word for word in one.said if counted[word] >= RARE * len(found)] for one in found]
+        listed = commonest(common, len(found), most=None)
+        print_row(name, str(len(found)), *(f"{share:.2f}" for share in shares), listed)
 
 
 def naive_study(seed: int) -> dict[tuple[str, str], tuple[float, float]]:
@@ -311,7 +295,7 @@ def naive(replications: int, engine: Executor) -> None:
     found = replicated(engine, naive_study, replications)
     for what, way in found[0]:
         mean, sd = np.nanmedian([one[what, way] for one in found], axis=0)
-        print(f"| {what} | {way} | {mean:+.0%} | {sd:+.0%} |", flush=True)
+        print_row(what, way, f"{mean:+.0%}", f"{sd:+.0%}")
 
 
 def main() -> None:
@@ -321,9 +305,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=100, help="of the studies of people")
     parser.add_argument("--days", type=int, default=7, help="of the studies of people")
     parser.add_argument("--named", action="append", help="only people whose name has this")
-    engine_arguments(parser)
-    chosen = parser.parse_args()
-    with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+    with opened(parser) as (chosen, engine):
         if chosen.only in {None, "people"}:
             people(chosen, engine)
         if chosen.only in {None, "naive"}:

@@ -9,14 +9,13 @@ People answer by the cumulative-link model; systems are better or worse by topic
 `benchmarks.coverage_rank`, whose designs these are. The true worths are those of one very large study of the same sort.
 """
 
-import argparse
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from benchmarks.coverage_rank import (
     REGIMES,
@@ -27,12 +26,12 @@ from benchmarks.coverage_rank import (
     drawn_design,
     worths,
 )
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import designs_parser, few, opened, print_head, print_row, replicated
 from calibration.agree.slopes import graded_slope_difference, slope_difference
 from calibration.rank.graded import fit_graded_worths
 from calibration.rank.judgments import JudgedSystems, win_rates
 from calibration.rank.ranking import ranks_left_open
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 from tests.metrics.simulated_votes import judged_measures
 
 CUTS = (0.4, 1.5)
@@ -98,16 +97,6 @@ def held(regime: Regime, truth: Floats, place: int, number: int) -> dict[str, fl
     }
 
 
-def quantile(regime: Regime) -> float:
-    """Return 1.96, with fewer than 30 people or 20 topics Student's t at the degrees of freedom of the scarcer."""
-    people = np.inf if regime.people is None else regime.people
-    return (
-        1.96
-        if people >= 30 and regime.topics >= 20
-        else float(stdtrit(min(regime.topics, people) - 1, 0.975))
-    )
-
-
 PEOPLE: dict[str, dict[str, Any]] = {
     "8 people": {},
     "14 people": {"workers": 14},
@@ -134,42 +123,38 @@ def compared(place: int, number: int) -> dict[str, float]:
 
 
 def print_measures(studies: int, engine: Executor) -> None:
-    print("| people | R | equal, by grades | equal, by choices | differ, by grades | differ, by choices |")
-    print("|---|---|---|---|---|---|")
+    print_head(
+        "people", "R", "equal, by grades", "equal, by choices", "differ, by grades", "differ, by choices"
+    )
     for place, name in enumerate(PEOPLE):
         mean = pd.DataFrame(replicated(engine, partial(compared, place), studies)).mean()
-        print(f"| {name} | {studies} | {' | '.join(f'{value:.3f}' for value in mean)} |", flush=True)
+        print_row(name, str(studies), *(f"{value:.3f}" for value in mean))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="?", type=int, default=1000)
-    parser.add_argument("designs", nargs="*", metavar="DESIGN")
-    parser.add_argument("--measures", action="store_true", help="comparisons of two measures")
-    engine_arguments(parser)
-    options = parser.parse_args()
-    if options.measures:
-        with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-            print_measures(options.studies, engine)
-        return
-    print("| design | R | worth covered | all ranks right | width / good | ranks open | by choices alone |")
-    print("|---|---|---|---|---|---|---|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.designs or DESIGNS:
-            place = list(DESIGNS).index(name)
-            truth = true_worths(DESIGNS[name], np.random.default_rng(place))
-            rows = pd.DataFrame(
-                replicated(engine, partial(held, DESIGNS[name], truth, place), options.studies)
-            )
-            good = 2 * quantile(DESIGNS[name]) * rows["error"].std()
-            mean = rows.mean()
-            cells = (
-                *(f"{mean[what]:.3f}" for what in ("worth", "all ranks")),
-                f"{rows['width'].median() / good:.2f}",
-                *(f"{mean[what]:.2f}" for what in ("open", "open by choices")),
-            )
-            print(f"| {name} | {options.studies} | {' | '.join(cells)} |", flush=True)
+def print_worths(names: Iterable[str], studies: int, engine: Executor) -> None:
+    print_head(
+        "design", "R", "worth covered", "all ranks right", "width / good", "ranks open", "by choices alone"
+    )
+    for name in names:
+        design, place = DESIGNS[name], list(DESIGNS).index(name)
+        truth = true_worths(design, np.random.default_rng(place))
+        rows = pd.DataFrame(replicated(engine, partial(held, design, truth, place), studies))
+        people = np.inf if design.people is None else design.people
+        good = 2 * 1.96 * few(people, design.topics) * rows["error"].std()
+        mean = rows.mean()
+        cells = (
+            *(f"{mean[what]:.3f}" for what in ("worth", "all ranks")),
+            f"{rows['width'].median() / good:.2f}",
+            *(f"{mean[what]:.2f}" for what in ("open", "open by choices")),
+        )
+        print_row(name, str(studies), *cells)
 
 
 if __name__ == "__main__":
-    main()
+    parser = designs_parser(__doc__, 1000, "DESIGN")
+    parser.add_argument("--measures", action="store_true", help="comparisons of two measures")
+    with opened(parser) as (options, engine):
+        if options.measures:
+            print_measures(options.studies, engine)
+        else:
+            print_worths(options.names or DESIGNS, options.studies, engine)

@@ -9,22 +9,20 @@ often a check warns (few_* apart), and the interval, the range of other laws or 
 .007 at 1000 replications.
 """
 
-import argparse
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, roots_hermitenorm, stdtrit
+from scipy.special import expit, logit, roots_hermitenorm
 
 from benchmarks.naive.lateness import unclustered_error
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import few, holds, print_head, print_row, replicated, run_parts, warned
 from calibration.checks.registry import run_checks
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Interval
 from calibration.models.lateness.answers import LatenessCounts
-from calibration.models.lateness.fit import DECAY, P0, fit_lateness_counts
+from calibration.models.lateness.fit import DECAY, P0, fit_lateness
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 
 class Regime(NamedTuple):
@@ -45,12 +43,16 @@ REGIMES = (
     *(Regime(1.0, workers) for workers in (20, 50, 300)),
     *(Regime(0.0, workers) for workers in (20, 50, 300)),
 )
-HEADER = "| L, workers x ratings, p0 | target L | median error | sd | L | p0 | unclustered: L | at an edge |"
-
-
-def holds(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return (low is None or low <= truth) and (high is None or truth <= high)
+COLUMNS = (
+    "L, workers x ratings, p0",
+    "target L",
+    "median error",
+    "sd",
+    "L",
+    "p0",
+    "unclustered: L",
+    "at an edge",
+)
 
 
 def drawn(regime: Regime, seed: int, workers: int | None = None) -> LatenessCounts:
@@ -67,7 +69,7 @@ def drawn(regime: Regime, seed: int, workers: int | None = None) -> LatenessCoun
 
 def targets(regime: Regime) -> tuple[float, float]:
     """What the fit tends to: the geometric curve closest to that of everybody, from a very large sample."""
-    decay, p0 = fit_lateness_counts(drawn(regime, 1, workers=100_000)).estimates.tolist()
+    decay, p0 = fit_lateness(drawn(regime, 1, workers=100_000)).estimates.tolist()
     return (decay if regime.concentration else regime.decay), p0
 
 
@@ -79,7 +81,7 @@ def shown(held: np.ndarray) -> str:
 def replication(regime: Regime, target: tuple[float, float], seed: int) -> tuple[float, ...]:
     decay, p0 = target
     counts = drawn(regime, seed)
-    fit = fit_lateness_counts(counts)
+    fit = fit_lateness(counts)
     ends = fit.conf_int()
     model = unclustered_error(*fit.estimates[:2], counts)
     notes = {note.name for note in fit.diagnostics}
@@ -104,7 +106,7 @@ def line(regime: Regime, replications: int, engine: Executor) -> str:
 
 
 def plain(replications: int, engine: Executor) -> None:
-    print(HEADER + "\n|" + "---|" * (HEADER.count("|") - 1))
+    print_head(*COLUMNS)
     for regime in REGIMES:
         print(line(regime, replications, engine), flush=True)
 
@@ -140,52 +142,37 @@ def person_study(raters: LatenessRaters, seed: int) -> tuple[float, ...] | None:
     """Return L, log width of its interval, and whether it holds L, p0 is held, a check warns, and anything holds L."""
     counts = simulate_lateness_counts(raters, np.random.default_rng([seed, 77]))
     try:
-        fit = fit_lateness_counts(counts)
+        fit = fit_lateness(counts)
     except NotIdentifiedError:
         return None
     findings = run_checks(fit, counts)
-    warned = {
-        each.name for each in findings if each.severity == "warning" and not each.name.startswith("few_")
-    }
+    names = warned(findings)
     low, high = fit.conf_int()[DECAY]
     laws = [law for each in findings for law in each.sensitivity.get(DECAY, ())]
     ends = [(low, high), *((law.low or law.estimate, law.high or law.estimate) for law in laws)]
     whole = min(end or 0.0 for end, _ in ends), max(1.0 if end is None else end for _, end in ends)
     held = holds((low, high), raters.decay)
-    somehow = held or bool(warned & CAUSES) or whole[0] <= raters.decay <= whole[1]
+    somehow = held or bool(names & CAUSES) or whole[0] <= raters.decay <= whole[1]
     width = np.log(high / low) if low and high else np.nan
     return (
         fit.parameters[DECAY],
         width,
         held,
         holds(fit.conf_int()[P0], mean_p0(raters)),
-        bool(warned),
+        bool(names),
         somehow,
     )
 
 
 def people(replications: int, engine: Executor) -> None:
-    print("| regime | L covers | p0 covers | width | warned | held |\n|---|---|---|---|---|---|")
+    print_head("regime", "L covers", "p0 covers", "width", "warned", "held")
     for label, raters in PEOPLE.items():
         found = [one for one in replicated(engine, partial(person_study, raters), replications) if one]
-        decay, width, held, p0, warned, somehow = np.array(found, dtype=float).T
-        few = stdtrit(raters.workers - 1, 0.975) / 1.96 if raters.workers < 30 else 1.0
-        good = 2 * 1.96 * np.std(np.log(decay[decay > 0])) * few
-        print(
-            f"| {label} | {held.mean():.3f} | {p0.mean():.3f} | {np.nanmedian(width) / good:.2f} | {warned.mean():.2f} | {somehow.mean():.2f} |",
-            flush=True,
-        )
+        decay, width, held, p0, warns, somehow = np.array(found, dtype=float).T
+        good = 2 * 1.96 * np.std(np.log(decay[decay > 0])) * few(raters.workers)
+        shares = f"{np.nanmedian(width) / good:.2f}", f"{warns.mean():.2f}", f"{somehow.mean():.2f}"
+        print_row(label, f"{held.mean():.3f}", f"{p0.mean():.3f}", *shares)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=1000)
-    parts = {"plain": plain, "people": people}
-    parser.add_argument("--only", choices=parts)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name, part in parts.items():
-            if options.only in (None, name):
-                print(f"\n{name}")
-                part(options.replications, engine)
+    run_parts(__doc__, 1000, {"plain": plain, "people": people})

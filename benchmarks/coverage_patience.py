@@ -10,7 +10,6 @@ hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replicat
 turn, which take longer to draw than to judge.
 """
 
-import argparse
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,11 +18,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import holds, replicated, run_parts
 from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.intents import fit_intents
+from calibration.models.intents import IntentBallots, fit_intents
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences
@@ -35,11 +34,11 @@ from calibration.models.patience.simulate import (
     simulate_summaries,
     simulate_votes,
 )
-from calibration.models.patience.stops import fit_patience_from_stops
-from calibration.models.persistence import ListReaders, fit_persistence, simulate_list_stops
+from calibration.models.patience.stops import fit_patience_from_stops, stops_of_texts
+from calibration.models.persistence import ListReaders, fit_persistence, list_steps, simulate_list_stops
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Floats
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 from metrics.summaries.trailtext import Probabilities
 
 Found: TypeAlias = tuple[float, dict[str, Interval]]
@@ -82,11 +81,6 @@ COLLECTIONS = 100
 SENSITIVITY_SD, TIE_WEIGHT = 0.3, 0.6
 STOPPED = 1500.0
 """Patience of those who stop."""
-
-
-def holds(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return (low is None or low <= truth) and (high is None or truth <= high)
 
 
 def line(label: str, fits: list[Found], truth: float) -> str:
@@ -180,13 +174,13 @@ def stops_target(cv: float, finishers: float, patience: float) -> float:
     many = simulate_stops(
         patience, rng, workers=20_000, texts_per_worker=4, habits=Habits(patience_cv=cv, finishers=finishers)
     )
-    return intervals(fit_patience_from_stops(many, rng=rng, resamples=2))[0]
+    return intervals(fit_patience_from_stops(stops_of_texts(many), rng=rng, resamples=2))[0]
 
 
 def fitted_to_stops(workers: int, texts: int, habits: Habits, seed: int) -> Found:
     rng = np.random.default_rng([seed, workers, texts])
     table = simulate_stops(STOPPED, rng, workers=workers, texts_per_worker=texts, habits=habits)
-    return intervals(fit_patience_from_stops(table, rng=rng))
+    return intervals(fit_patience_from_stops(stops_of_texts(table), rng=rng))
 
 
 def stops(replications: int, engine: Executor) -> None:
@@ -199,7 +193,7 @@ def stops(replications: int, engine: Executor) -> None:
 
 
 def fitted_to_lists(persistence: float, readers: ListReaders, seed: int) -> Found:
-    fit = fit_persistence(simulate_list_stops(persistence, np.random.default_rng(seed), readers))
+    fit = fit_persistence(list_steps(simulate_list_stops(persistence, np.random.default_rng(seed), readers)))
     return float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}
 
 
@@ -220,7 +214,9 @@ def fitted_to_votes(topics: int, voters: int, seed: int) -> Floats:
     """Return of every P(i|q) whether its interval holds, how far the estimate is off, and how far the raw share, (3, intents)."""
     probabilities, rng = true_probabilities(topics), np.random.default_rng([seed, voters])
     tables = simulate_votes(probabilities, rng, voters=voters)
-    entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
+    entries = fit_intents(
+        IntentBallots(votes=tables["intent_votes"], offered=tables["intents"]), rng=rng
+    ).entries()
     found = [(entries[topic][intent], p) for topic, of in probabilities.items() for intent, p in of.items()]
     errors = [
         (holds(entry.interval, p), abs(entry.estimate - p), abs((entry.raw or 0) - p)) for entry, p in found
@@ -240,20 +236,8 @@ def intents(replications: int, engine: Executor) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=1000)
-    parts = {
-        "preferences": preferences,
-        "grid": grid,
-        "stops": stops,
-        "lists": lists,
-        "intents": intents,
-    }
-    parser.add_argument("--only", choices=parts)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name, part in parts.items():
-            if options.only in (None, name):
-                print(f"\n{name}")
-                part(options.replications, engine)
+    run_parts(
+        __doc__,
+        1000,
+        {"preferences": preferences, "grid": grid, "stops": stops, "lists": lists, "intents": intents},
+    )

@@ -10,7 +10,6 @@ the cause (`CAUSES`), or the number is refused. The truth is the median over peo
 the same texts. The generators are apart from those of the package.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -20,19 +19,19 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import print_head, print_row, replicated, run_parts, warned
 from calibration.checks.registry import run_checks
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences
 from calibration.models.patience.simulate import simulate_summaries
-from calibration.models.patience.stops import fit_stops, stops_of_texts
-from calibration.models.persistence import fit_steps, list_steps
+from calibration.models.patience.stops import fit_patience_from_stops, stops_of_texts
+from calibration.models.persistence import fit_persistence, list_steps
 from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
     "linear": lambda share: np.maximum(0, 1 - share),
@@ -345,7 +344,7 @@ def told(part: str, people: Mapping[str, Any], seed: int) -> Told | None:
     with np.errstate(divide="ignore"):
         width = float(scale(ends[1]) - scale(ends[0]))
     findings = run_checks(fit, data)
-    warnings = {one.name for one in findings if one.severity == "warning" and not one.name.startswith("few_")}
+    warnings = warned(findings)
     laws = [law for one in findings for law in one.sensitivity.get(name, ())]
     values = [end for law in laws for end in (law.estimate, law.low, law.high) if end is not None]
     others = bool(values) and min(*ends, *values) <= truth <= max(*ends, *values)
@@ -367,12 +366,12 @@ def fit_preferences(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
 def fit_texts(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
     stops = stops_of_texts(stopped(rng, **people))
     truth = NEAREST_TO_EXPONENTIAL if "exponential" in people else PATIENCE["stops"]
-    return fit_stops(stops, rng=rng, resamples=400), stops, truth, np.log
+    return fit_patience_from_stops(stops, rng=rng, resamples=400), stops, truth, np.log
 
 
 def fit_lists(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
     steps = list_steps(listed(rng, **people))
-    return fit_steps(steps), steps, true_persistence(people), logit
+    return fit_persistence(steps), steps, true_persistence(people), logit
 
 
 def reference(part: str, people: Mapping[str, Any]) -> float:
@@ -386,26 +385,28 @@ def reference(part: str, people: Mapping[str, Any]) -> float:
     return float(stdtrit(few - 1, 0.975)) if few < 20 or (people.get("people", 99) < 30) else 1.96
 
 
-def line(part: str, label: str, people: Mapping[str, Any], found: list[Told | None]) -> str:
+def cells(part: str, label: str, people: Mapping[str, Any], found: list[Told | None]) -> list[str]:
     fits = [one for one in found if one is not None]
     refused = 1 - len(fits) / len(found)
     if not fits:
-        return f"| {part}: {label} | {len(found)} | - | - | - | - | 1.00 | {refused:.2f} |"
+        return [f"{part}: {label}", str(len(found)), *["-"] * 4, "1.00", f"{refused:.2f}"]
     estimates = np.array([one.estimate for one in fits])
     finite = estimates[np.isfinite(estimates)]
     middle = np.exp(np.median(estimates)) if part != "lists" else expit(np.median(estimates))
     width = np.median([one.width for one in fits]) / (2 * reference(part, people) * finite.std())
-    warned = np.mean([one.warned for one in fits])
+    warns = np.mean([one.warned for one in fits])
     held = np.mean([one.holds or one.others_hold or one.named for one in fits])
     covers = np.mean([one.holds for one in fits])
     shown = f"{middle:.0f}" if part != "lists" else f"{middle:.3f}"
-    return f"| {part}: {label} | {len(found)} | {shown} | {covers:.3f} | {width:.2f} | {warned:.2f} | {held:.2f} | {refused:.2f} |"
+    shares = [f"{share:.2f}" for share in (width, warns, held, refused)]
+    return [f"{part}: {label}", str(len(found)), shown, f"{covers:.3f}", *shares]
 
 
 def table(part: str, replications: int, engine: Executor) -> None:
+    print_head("regime", "R", "median estimate", "covers", "width", "warned", "held", "refused")
     for label, people in PARTS[part][0].items():
         found = replicated(engine, partial(told, part, people), replications)
-        print(line(part, label, people, found), flush=True)
+        print_row(*cells(part, label, people, found))
 
 
 PARTS: Mapping[str, tuple[Mapping[str, dict[str, Any]], Callable[..., Any]]] = {
@@ -415,13 +416,4 @@ PARTS: Mapping[str, tuple[Mapping[str, dict[str, Any]], Callable[..., Any]]] = {
 }
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=200)
-    parser.add_argument("--only", choices=PARTS)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    print("| regime | R | median estimate | covers | width | warned | held | refused |\n" + "|---" * 8 + "|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for part in PARTS:
-            if options.only in (None, part):
-                table(part, options.replications, engine)
+    run_parts(__doc__, 200, {part: partial(table, part) for part in PARTS})

@@ -9,31 +9,37 @@ Every line is one regime: the share of 95 % intervals that hold the truth (of in
 the cause. The studies are drawn here, apart from the package's own simulators.
 """
 
-import argparse
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import (
+    commonest,
+    few,
+    holds,
+    print_head,
+    print_row,
+    replicated,
+    run_parts,
+    warned,
+)
 from calibration.checks.judges import judge_kinds
 from calibration.checks.registry import run_checks
 from calibration.fit.findings import checked as checked_fit
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.intents import IntentBallots, fit_intents_to
+from calibration.models.intents import IntentBallots, fit_intents
 from calibration.models.reading.fit import MU as READING_MU
 from calibration.models.reading.fit import SIGMA as READING_SIGMA
-from calibration.models.reading.fit import fit_timed_reads
+from calibration.models.reading.fit import fit_reading_speed
 from calibration.models.reading.rows import readings
 from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 MU, SIGMA, TAU = 1.290, 0.558, 0.5
 
@@ -303,18 +309,13 @@ JUDGING = (
 )
 
 
-def inside(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return (low is None or low <= truth) and (high is None or truth <= high)
-
-
 class Checked(NamedTuple):
     """One study of a family that has checks: its number, its interval, its warnings, and what other laws say."""
 
     estimate: float
     interval: Interval
     sigma_held: bool
-    said: set[str]
+    said: frozenset[str]
     laws: list[Interval]
 
     def holds(self, regime: Reading) -> bool:
@@ -332,7 +333,7 @@ def of_study(number: int) -> np.random.Generator:
 def read(regime: Reading, number: int) -> Checked | None:
     data = readings(regime.study(of_study(number)))
     try:
-        fit = fit_timed_reads(data)
+        fit = fit_reading_speed(data)
     except NotIdentifiedError:
         return None
     findings = run_checks(fit, data)
@@ -340,26 +341,21 @@ def read(regime: Reading, number: int) -> Checked | None:
     return Checked(
         estimate=float(fit.estimates[0]),
         interval=fit.conf_int()[READING_MU],
-        sigma_held=inside(fit.conf_int()[READING_SIGMA], SIGMA),
-        said={f.name for f in findings if f.severity == "warning" and not f.name.startswith("few_")},
+        sigma_held=holds(fit.conf_int()[READING_SIGMA], SIGMA),
+        said=warned(findings),
         laws=[(law.low, law.high) if law.low is not None else (law.estimate, law.estimate) for law in laws],
     )
 
 
 def reading(replications: int, engine: Executor) -> None:
-    print(
-        "| regime | R | mu covers | sigma covers | width | warned | held | median mu | warnings |\n"
-        + "|---" * 9
-        + "|"
-    )
+    print_head("regime", "R", "mu covers", "sigma covers", "width", "warned", "held", "median mu", "warnings")
     for regime in READING:
         found = replicated(engine, partial(read, regime), replications)
         made = [one for one in found if one is not None]
-        names = Counter(name for one in made for name in one.said)
-        listed = ", ".join(f"`{name}` {count / len(made):.2f}" for name, count in names.most_common(3))
+        listed = commonest((one.said for one in made), len(made))
         cells = (
             str(len(found)),
-            f"{np.mean([inside(one.interval, regime.truth) for one in made]):.3f}",
+            f"{np.mean([holds(one.interval, regime.truth) for one in made]):.3f}",
             f"{np.mean([one.sigma_held for one in made]):.3f}",
             f"{width(made, regime.workers):.2f}",
             f"{np.mean([bool(one.said) for one in made]):.2f}",
@@ -367,15 +363,14 @@ def reading(replications: int, engine: Executor) -> None:
             f"{np.median([one.estimate for one in made]):.3f}",
             listed + (f"; {len(found) - len(made)} refused" if len(made) < len(found) else ""),
         )
-        print(f"| {regime.label} | {' | '.join(cells)} |", flush=True)
+        print_row(regime.label, *cells)
 
 
 def width(made: list[Checked], workers: int) -> float:
     """Return the median width, in units of what a good estimator's would be."""
-    factor = stdtrit(workers - 1, 0.975) / 1.96 if workers < 30 else 1.0
     ends = np.array([one.interval for one in made], dtype=np.float64)
     middle, deviation = np.median(ends[:, 1] - ends[:, 0]), np.std([one.estimate for one in made])
-    return float(middle / (2 * 1.96 * deviation * factor))
+    return float(middle / (2 * 1.96 * deviation * few(workers)))
 
 
 class Voted(NamedTuple):
@@ -383,7 +378,7 @@ class Voted(NamedTuple):
 
     held: float
     held_or_named: float
-    said: set[str]
+    said: frozenset[str]
     error: float
 
 
@@ -391,12 +386,12 @@ def voted(regime: Voting, number: int) -> Voted:
     rng = of_study(number)
     votes, offered, truth = regime.study(rng)
     data = IntentBallots(votes=votes, offered=offered)
-    fit, findings = checked_fit(fit_intents_to(data, rng=rng), data)
+    fit, findings = checked_fit(fit_intents(data, rng=rng), data)
     entries = fit.entries()
     found = [(entries[topic][intent], p) for (topic, intent), p in truth.items() if topic in entries]
-    said = {f.name for f in findings if f.severity == "warning" and not f.name.startswith("few_")}
+    said = warned(findings)
     held = [
-        inside(
+        holds(
             (
                 min(entry.interval[0] or 0.0, *(law.low or 0.0 for law in entry.sensitivity), 1.0),
                 max(entry.interval[1] or 1.0, *(law.high or 1.0 for law in entry.sensitivity), 0.0),
@@ -406,7 +401,7 @@ def voted(regime: Voting, number: int) -> Voted:
         for entry, p in found
     ]
     return Voted(
-        held=float(np.mean([inside(entry.interval, p) for entry, p in found])),
+        held=float(np.mean([holds(entry.interval, p) for entry, p in found])),
         held_or_named=1.0 if said & regime.causes else float(np.mean(held)),
         said=said,
         error=float(np.mean([abs(entry.estimate - p) for entry, p in found])),
@@ -414,20 +409,16 @@ def voted(regime: Voting, number: int) -> Voted:
 
 
 def intents(replications: int, engine: Executor) -> None:
-    print("| study | R | covered | warned | held | median error | warnings |\n" + "|---" * 7 + "|")
+    print_head("study", "R", "covered", "warned", "held", "median error", "warnings")
     for regime in VOTING:
         found = replicated(engine, partial(voted, regime), replications)
-        names = Counter(name for one in found for name in one.said)
-        listed = ", ".join(f"`{name}` {count / len(found):.2f}" for name, count in names.most_common(3))
         shares = (
             np.mean([of(one) for one in found])
             for of in (lambda o: o.held, lambda o: bool(o.said), lambda o: o.held_or_named)
         )
-        cells = " | ".join(f"{share:.3f}" for share in shares)
-        print(
-            f"| {regime.label} | {len(found)} | {cells} | {np.median([one.error for one in found]):.3f} | {listed} |",
-            flush=True,
-        )
+        error = f"{np.median([one.error for one in found]):.3f}"
+        listed = commonest((one.said for one in found), len(found))
+        print_row(regime.label, str(len(found)), *(f"{share:.3f}" for share in shares), error, listed)
 
 
 def judged(regime: Judging, number: int) -> tuple[set[int] | None, set[str]]:
@@ -441,11 +432,8 @@ def judged(regime: Judging, number: int) -> tuple[set[int] | None, set[str]]:
 
 
 def preferences(replications: int, engine: Executor) -> None:
-    print(
-        "| study | `careless_workers` | named who are | named who are not | `judges_differ` | `opposite_camp` |\n"
-        + "|---" * 6
-        + "|"
-    )
+    names = ("`careless_workers`", "named who are", "named who are not", "`judges_differ`", "`opposite_camp`")
+    print_head("study", *names)
     for regime in JUDGING:
         found = replicated(engine, partial(judged, regime), replications)
         named = [each for each, _ in found if each is not None]
@@ -459,21 +447,8 @@ def preferences(replications: int, engine: Executor) -> None:
         )
         wrong = np.mean([sum(person >= careless for person in each) for each in named]) if named else 0.0
         share = f"{right:.0%}" if careless and named else "-"
-        print(
-            f"| {regime.label} | {len(named) / replications:.2f} | {share} | {wrong:.1f} people | {' | '.join(others)} |",
-            flush=True,
-        )
+        print_row(regime.label, f"{len(named) / replications:.2f}", share, f"{wrong:.1f} people", *others)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=300)
-    parts = {"reading": reading, "intents": intents, "preferences": preferences}
-    parser.add_argument("--only", choices=parts)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name, part in parts.items():
-            if options.only in (None, name):
-                print(f"\n{name}, {options.replications} studies a line")
-                part(options.replications, engine)
+    run_parts(__doc__, 300, {"reading": reading, "intents": intents, "preferences": preferences})

@@ -14,24 +14,23 @@ import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
-from benchmarks.people_tables import pushes
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.people_pushes import pushes
+from benchmarks.replications import few, holds, hull, opened, print_head, print_row, replicated, warned
 from calibration.checks.registry import run_checks
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.inference.uncertainty import Interval
 from calibration.models.push.alpha import NAME as ALPHA
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
-from calibration.models.push.weights import fit_weights_to
+from calibration.models.push.weights import fit_push_weights
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0", ALPHA)
 Draw = Callable[[np.random.Generator], PushJudgments]
@@ -184,15 +183,10 @@ class Study(NamedTuple):
 REFUSED = Study([np.nan] * 5, [np.nan] * 5, [np.nan] * 5, [1.0] * 5, np.nan, 1.0)
 
 
-def holds(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return (low is None or low <= truth) and (high is None or truth <= high)
-
-
 def replication(regime: Regime, seed: int) -> Study:
     judgments = regime.draw(np.random.default_rng([seed, 77]))
     try:
-        fits: list[CalibrationResult] = [fit_weights_to(judgments), fit_alpha_to(judgments)]
+        fits: list[CalibrationResult] = [fit_push_weights(judgments), fit_push_alpha(judgments)]
     except NotIdentifiedError:
         return REFUSED
     findings = [run_checks(fit, judgments) for fit in fits]
@@ -207,53 +201,39 @@ def replication(regime: Regime, seed: int) -> Study:
         named = any(
             finding.severity == "warning" and finding.name in regime.causes for finding in findings[place]
         )
-        ends = [(low, high), *((law.low, law.high) for law in laws)]
-        lows, highs = zip(*ends, strict=True)
-        whole = (None if None in lows else min(lows), None if None in highs else max(highs))
+        whole = hull([(low, high), *((law.low, law.high) for law in laws)])
         width = np.inf if low is None or high is None else high - low
         covers = holds((low, high), truth)
         columns.append([fits[place].parameters[name], covers, width, covers or named or holds(whole, truth)])
-    warned = any(
-        finding.severity == "warning" and not finding.name.startswith("few_")
-        for found in findings
-        for finding in found
-    )
     estimate, covers_all, widths, right = (list(column) for column in zip(*columns, strict=True))
-    return Study(estimate, covers_all, widths, right, float(warned), 0.0)
+    return Study(estimate, covers_all, widths, right, float(bool(warned(chain(*findings)))), 0.0)
 
 
-def line(regime: Regime, replications: int, engine: Executor) -> str:
+def row(regime: Regime, replications: int, engine: Executor) -> list[str]:
     found = replicated(engine, partial(replication, regime), replications)
     estimate, covers, width, right = (
         np.array([getattr(study, name) for study in found], dtype=float) for name in Study._fields[:4]
     )
-    few = stdtrit(min(regime.people, regime.topics) - 1, 0.975) / 1.96
-    reference = (
-        2 * 1.96 * np.nanstd(estimate, axis=0) * (few if regime.people < 30 or regime.topics < 20 else 1)
-    )
+    reference = 2 * 1.96 * np.nanstd(estimate, axis=0) * few(regime.people, regime.topics)
     with np.errstate(invalid="ignore"):
         shares = (np.nanmean(covers, axis=0), np.nanmedian(width, axis=0) / reference)
     cells = [
         "-" if np.isnan(of_name) else f"{of_name:.3f} ({ratio:.2f}) {any_way:.2f}"
         for of_name, ratio, any_way in zip(*shares, np.nanmean(right, axis=0), strict=True)
     ]
-    warned = np.nanmean([study.warned for study in found])
+    warns = np.nanmean([study.warned for study in found])
     open_ends = np.mean(np.isinf(width).any(axis=1))
     refused = np.mean([study.refused for study in found])
-    return f"| {regime.label} | {replications} | {' | '.join(cells)} | {warned:.2f} | {open_ends:.2f} | {refused:.2f} |"
+    return [regime.label, str(replications), *cells, f"{warns:.2f}", f"{open_ends:.2f}", f"{refused:.2f}"]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--named", action="append", help="only regimes whose label has this")
-    engine_arguments(parser)
-    options = parser.parse_args()
-    print(
-        "| people, topics, unexplained | R | P_E | S_E | P_0 | S_0 | alpha | any warning | open | refused |"
-    )
-    print("|---" * 10 + "|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+    parameters = ("P_E", "S_E", "P_0", "S_0", "alpha")
+    print_head("people, topics, unexplained", "R", *parameters, "any warning", "open", "refused")
+    with opened(parser) as (options, engine):
         for regime in REGIMES:
             if not options.named or any(part in regime.label for part in options.named):
-                print(line(regime, options.replications, engine), flush=True)
+                print_row(*row(regime, options.replications, engine))

@@ -15,7 +15,6 @@ With --votes the bootstraps too: `votes` is the percentile interval of 200 boots
 choix's own model. docs/evidence.md shows the table.
 """
 
-import argparse
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,11 +24,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import designs_parser, opened, replicated
 from calibration.rank.judgments import JudgedSystems, duels, side_adjustment, win_rates
 from calibration.rank.ranking import ranks_left_open
 from calibration.rank.worths import fit_worths, no_worths
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 try:
     import choix
@@ -354,16 +353,12 @@ def _held(error: Floats, reach: Floats) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="?", type=int, default=1000)
-    parser.add_argument("regimes", nargs="*", metavar="REGIME")
+    parser = designs_parser(__doc__, 1000, "REGIME")
     parser.add_argument("--wmt16", metavar="DIR", default="", help="folder of the files of WMT16")
     parser.add_argument("--votes", action="store_true", help="the bootstraps of votes too")
-    engine_arguments(parser)
-    options = parser.parse_args()
-    known = [name for name, regime in REGIMES.items() if options.wmt16 or not regime.design]
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.regimes or known:
+    with opened(parser) as (options, engine):
+        known = [name for name, regime in REGIMES.items() if options.wmt16 or not regime.design]
+        for name in options.names or known:
             line = covered(name, options.studies, engine, options.wmt16, votes=options.votes)
             print(f"{name:<38}{line}", flush=True)
 

@@ -8,7 +8,6 @@ truth. `naive` takes ratings or repeats as independent (for kappa it is statsmod
 interval). The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
 """
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import print_head, print_row, replicated, run_parts
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.raters.consistency import fit_consistency
@@ -26,7 +25,7 @@ from calibration.raters.importance import fit_importance
 from calibration.raters.position_bias import fit_position_bias
 from calibration.raters.preferences import fit_rater_agreement
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 RESAMPLES = 500
 LARGE = 1500
@@ -98,11 +97,6 @@ PEOPLE = (
 )
 
 
-def holds(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return low is not None and high is not None and low <= truth <= high
-
-
 def binomial(table: pd.DataFrame) -> dict[str, Interval]:
     """What taking every repeat as independent gives."""
     fit = fit_consistency(table, rng=np.random.default_rng(0), resamples=2)
@@ -149,12 +143,14 @@ class Tally:
     held: dict[str, list[bool]] = field(default_factory=dict)
 
     def note(self, method: str, interval: Interval) -> None:
-        self.held.setdefault(method, []).append(holds(interval, self.truth))
+        low, high = interval
+        held = low is not None and high is not None and low <= self.truth <= high
+        self.held.setdefault(method, []).append(held)
 
-    def row(self, methods: tuple[str, ...]) -> str:
+    def row(self, methods: tuple[str, ...]) -> list[str]:
         error = (np.median(self.estimates) - self.truth) / np.std(self.estimates)
         shares = [f"{np.mean(self.held[m]):.3f}" if m in self.held else "" for m in methods]
-        return f"{self.truth:.3f} | {error:+.2f} | {' | '.join(shares)}"
+        return [f"{self.truth:.3f}", f"{error:+.2f}", *shares]
 
 
 class Way(NamedTuple):
@@ -186,8 +182,7 @@ def found_in(regime: Regime, way: Way, seed: int) -> Found:
 
 
 def study(regimes: tuple[Regime, ...], way: Way, replications: int, engine: Executor) -> None:
-    print(f"| data | measure | truth | error / sd | {' | '.join(way.methods)} |")
-    print("|---|---|---|---|" + "---|" * len(way.methods))
+    print_head("data", "measure", "truth", "error / sd", *way.methods)
     for regime in regimes:
         large = way.fit(regime.draw(LARGE, np.random.default_rng(99)), rng=np.random.default_rng(0))
         tallies = {name: Tally(truth) for result in large for name, truth in result.parameters.items()}
@@ -197,7 +192,7 @@ def study(regimes: tuple[Regime, ...], way: Way, replications: int, engine: Exec
             for method, name, interval in found.intervals:
                 tallies[name].note(method, interval)
         for name, tally in tallies.items():
-            print(f"| {regime.label} | {name} | {tally.row(way.methods)} |", flush=True)
+            print_row(regime.label, name, *tally.row(way.methods))
 
 
 TOPICS = ("topic_jackknife", "topic_bootstrap")
@@ -211,13 +206,4 @@ PARTS = {
 }
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--only", choices=PARTS)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for part, (regimes, way) in PARTS.items():
-            if options.only in (None, part):
-                print(f"\n{part}\n")
-                study(regimes, way, options.replications, engine)
+    run_parts(__doc__, 1000, {part: partial(study, *of_part) for part, of_part in PARTS.items()})

@@ -9,7 +9,6 @@ standard deviations, and the share of 95 % intervals that hold the truth. The Mo
 .95 is .007 at 1000 replications.
 """
 
-import argparse
 import contextlib
 import time
 from collections.abc import Iterator
@@ -21,11 +20,12 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.naive.reading import NAIVE
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import print_head, print_row, replicated, run_parts
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.reading.fit import NAMES, ReadingSpeedFit, fit_reading_speed
 from calibration.models.reading.law import SimulatedReaders, simulate_reads
-from metrics.parallel import Executor, open_engine
+from calibration.models.reading.rows import readings
+from metrics.parallel import Executor
 
 AT_ONCE = 50
 
@@ -70,16 +70,12 @@ def fitted(regime: Regime, count: int, lot: int) -> list[ReadingSpeedFit]:
     found = []
     for reads in regime.studies(count, lot):
         with contextlib.suppress(NotIdentifiedError):
-            found.append(fit_reading_speed(reads))
+            found.append(fit_reading_speed(readings(reads)))
     return found
 
 
 def coverage(replications: int, engine: Executor) -> None:
-    print(
-        "| reads | workers x items | mu: bias (sd) | sigma: bias (sd) | mu held | sigma held |\n"
-        + "|---" * 6
-        + "|"
-    )
+    print_head("reads", "workers x items", "mu: bias (sd)", "sigma: bias (sd)", "mu held", "sigma held")
     for regime in REGIMES:
         lots = replicated(engine, partial(fitted, regime, replications), -(-replications // AT_ONCE))
         each = list(chain.from_iterable(lots))
@@ -102,16 +98,14 @@ def naive_values(regime: Regime, name: str, count: int, lot: int) -> list[list[f
 
 
 def naive(replications: int, engine: Executor) -> None:
-    print("| reads | " + " | ".join(NAIVE) + " |\n|---|" + "---|" * len(NAIVE))
+    print_head("reads", *NAIVE)
     for regime in REGIMES:
         cells, count = [], max(1, replications // 10)
         for name in NAIVE:
             lots = replicated(engine, partial(naive_values, regime, name, count), -(-count // AT_ONCE))
             values = list(chain.from_iterable(lots))
             cells.append("{:.3f} / {:.3f}".format(*np.median(values, axis=0)))
-        print(
-            f"| {regime.label}, {regime.workers} x {regime.items} | " + " | ".join(cells) + " |", flush=True
-        )
+        print_row(f"{regime.label}, {regime.workers} x {regime.items}", *cells)
 
 
 def speed(_: int, __: Executor) -> None:
@@ -119,19 +113,9 @@ def speed(_: int, __: Executor) -> None:
     for workers, items in ((300, 50), (300, 3300)):
         reads = simulate_reads(readers, np.random.default_rng(1), workers=workers, items=items)
         begun = time.perf_counter()
-        fit_reading_speed(reads)
+        fit_reading_speed(readings(reads))
         print(f"{workers} workers x {items} items: {time.perf_counter() - begun:.2f} s")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=1000)
-    parts = {"coverage": coverage, "naive": naive, "speed": speed}
-    parser.add_argument("--only", choices=parts)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name, part in parts.items():
-            if options.only in (None, name):
-                print(f"\n{name}")
-                part(options.replications, engine)
+    run_parts(__doc__, 1000, {"coverage": coverage, "naive": naive, "speed": speed})

@@ -5,7 +5,6 @@
 People and topics differ in how long a side is read (log-normal), and in how readily each of its two sources is opened (logit-normal).
 """
 
-import argparse
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -15,10 +14,9 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import norm
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import designs_parser, opened, print_head, print_row, replicated
 from calibration.agree.reading import OPENED_NUMBER, OPENED_SHARE, SECONDS, reading_rows
 from metrics.arrays import Floats
-from metrics.parallel import open_engine
 
 Rng: TypeAlias = np.random.Generator
 SOURCES = 2
@@ -105,16 +103,11 @@ def held(design: Design, place: int, number: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="?", type=int, default=1000)
-    parser.add_argument("designs", nargs="*", metavar="DESIGN")
-    engine_arguments(parser)
-    options = parser.parse_args()
-    heads = [f"{name.replace('_', ' ')} | width / good" for name in QUANTITIES]
-    print(f"| design | R | {' | '.join(heads)} |")
-    print("|---|---|---|---|---|---|---|---|")
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.designs or DESIGNS:
+    print_head(
+        "design", "R", *(head for name in QUANTITIES for head in (name.replace("_", " "), "width / good"))
+    )
+    with opened(designs_parser(__doc__, 1000, "DESIGN")) as (options, engine):
+        for name in options.names or DESIGNS:
             design, place = DESIGNS[name], list(DESIGNS).index(name)
             rows = pd.DataFrame(replicated(engine, partial(held, design, place), options.studies))
             cells = []
@@ -124,7 +117,7 @@ def main() -> None:
                     f"{rows[f'{quantity} holds'].mean():.3f}",
                     f"{rows[f'{quantity} width'].median() / good:.2f}",
                 ]
-            print(f"| {name} | {options.studies} | {' | '.join(cells)} |", flush=True)
+            print_row(name, str(options.studies), *cells)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,19 @@
 """Time of `prefcal fit`: 300 workers with every table, and tables of 1e6 rows.
 
-    python benchmarks/fit.py [--workers 300] [--large]
+    python -m benchmarks.fit [--workers 300] [--large]
 
 Wall and processor time of the whole command in a process of its own, reading and writing included. With ``--large`` also
 tables of a million rows, most of them page events.
 """
 
 import argparse
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import run_prefcal, shown_use
 from calibration.models.durations.simulate import ObservationDesign
 from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.definition import Tables
@@ -24,28 +22,16 @@ from calibration.tables.files import write_tables
 LARGE = SimulatedStudy(
     workers=3000, topics=20, items=100, diary=ObservationDesign(days=14, topics=2, enrol_by_visit=0.5)
 )
-PROGRAM = "from study_app.cli import main; main()"
 
 
-def processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def fit_seconds(folder: Path, *options: str) -> tuple[float, float]:
-    """Run the command on a folder of tables; return wall and processor seconds."""
-    before, began = processor_seconds(), time.perf_counter()
-    arguments = ["fit", str(folder), "-o", str(folder / "model.json"), *options]
-    subprocess.run([sys.executable, "-c", PROGRAM, *arguments], check=True, capture_output=True)
-    return time.perf_counter() - began, processor_seconds() - before
-
-
-def report(label: str, tables: Tables, *options: str) -> None:
+def report(label: str, tables: Tables) -> None:
     with tempfile.TemporaryDirectory() as name:
         write_tables(tables, Path(name))
-        wall, processor = fit_seconds(Path(name), *options)
+        began = time.perf_counter()
+        used = run_prefcal("fit", name, "-o", f"{name}/model.json")
+        wall = time.perf_counter() - began
     rows = sum(len(table) for table in tables.values())
-    print(f"| {label} | {rows:,} | {wall:.1f} s | {processor:.1f} s |", flush=True)
+    print(f"| {label} | {rows:,} | {wall:.1f} s | {shown_use(used)} |", flush=True)
 
 
 if __name__ == "__main__":
@@ -54,7 +40,7 @@ if __name__ == "__main__":
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     study = simulate_study(SimulatedStudy(workers=options.workers), np.random.default_rng(1))
-    print("| tables | rows | wall | processor |\n|---|---|---|---|")
+    print("| tables | rows | wall | processor | peak memory |\n|---|---|---|---|---|")
     report(f"{options.workers} workers", study)
     if options.large:
         report("3,000 workers", simulate_study(LARGE, np.random.default_rng(1)))

@@ -11,7 +11,6 @@ or named cause do, and the commonest names.
 """
 
 import argparse
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
@@ -20,19 +19,19 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from benchmarks.replications import engine_arguments, replicated
+from benchmarks.replications import commonest, holds, hull, opened, print_head, print_row, replicated, warned
 from calibration.checks.judges import judge_kinds
 from calibration.checks.registry import run_checks
 from calibration.checks.same_answers import find_same_answers
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.judgments import push_judgments
-from calibration.models.push.weights import fit_weights_to
-from calibration.models.reading.fit import MU, fit_timed_reads
+from calibration.models.push.weights import fit_push_weights
+from calibration.models.reading.fit import MU, fit_reading_speed
 from calibration.models.reading.rows import readings
 from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
-from metrics.parallel import Executor, open_engine
+from metrics.parallel import Executor
 
 Rng = np.random.Generator
 SYSTEMS = 5
@@ -173,7 +172,9 @@ def pushes(
     ]
     table = pd.DataFrame(shown, columns=["topic", "pair", "system", "days", "convention", *names])
     judged = push_judgments(preferences(rows), check_frame(table.assign(task="push"), TABLES["push_cells"]))
-    return judgment_of(lambda: fit_weights_to(judged), judged, "push_P_E", 0.5, {"own_weights", "pain_form"})
+    return judgment_of(
+        lambda: fit_push_weights(judged), judged, "push_P_E", 0.5, {"own_weights", "pain_form"}
+    )
 
 
 def reading(
@@ -202,7 +203,7 @@ def reading(
         ]
     names = ["worker", "topic", "page", "item", "kind", "words", "dwell_seconds"]
     data = readings(check_frame(pd.DataFrame(rows, columns=names), TABLES["reads"]))
-    return judgment_of(lambda: fit_timed_reads(data), data, MU, 1.29, {"alike_times", "extra_time"})
+    return judgment_of(lambda: fit_reading_speed(data), data, MU, 1.29, {"alike_times", "extra_time"})
 
 
 def judgment_of(
@@ -214,19 +215,10 @@ def judgment_of(
     except NotIdentifiedError:
         return None
     findings = run_checks(fit, data)
-    names = {
-        each.name for each in findings if each.severity == "warning" and not each.name.startswith("few_")
-    }
+    names = warned(findings)
     ends = [fit.conf_int()[name]]  # type: ignore[attr-defined] # every fit has it
     ends += [(law.low, law.high) for each in findings for law in each.sensitivity.get(name, ())]
-    lows, highs = zip(*ends, strict=True)
-    low, high = (None if None in side else pick(side) for side, pick in ((lows, min), (highs, max)))
-    return Said(frozenset(names), inside(ends[0], truth), inside((low, high), truth) or bool(names & causes))
-
-
-def inside(ends: tuple[float | None, float | None], truth: float) -> bool:
-    low, high = ends
-    return (low is None or low <= truth) and (high is None or truth <= high)
+    return Said(names, holds(ends[0], truth), holds(hull(ends), truth) or bool(names & causes))
 
 
 COPIES, CAMP = frozenset({"same_answers"}), frozenset({"opposite_camp"})
@@ -289,29 +281,24 @@ def one(regime: Regime, number: int) -> Said | None:
     return regime.study(np.random.default_rng([number, 4127]))
 
 
-def line(regime: Regime, replications: int, engine: Executor) -> str:
+def row(regime: Regime, replications: int, engine: Executor) -> list[str]:
     made = [said for said in replicated(engine, partial(one, regime), replications) if said]
-    names = Counter(name for said in made for name in said.names)
     shares = [
         np.mean([bool(said.names) for said in made]),
         np.mean([bool(said.names & regime.causes) for said in made]) if regime.causes else np.float64(np.nan),
     ]
     if any(said.held is not None for said in made):
         shares += [np.mean([getattr(said, what) for said in made]) for what in Said._fields[1:]]
-    cells = " | ".join("-" if np.isnan(share) else f"{share:.2f}" for share in shares)
-    listed = ", ".join(f"`{name}` {count / len(made):.2f}" for name, count in names.most_common(3))
-    return f"| {regime.label} | {len(made)} | {cells} | {listed} |"
+    cells = ["-" if np.isnan(share) else f"{share:.2f}" for share in shares]
+    return [regime.label, str(len(made)), *cells, commonest((said.names for said in made), len(made))]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("--replications", type=int, default=100)
-    engine_arguments(parser)
-    options = parser.parse_args()
-    numbers = "" if options.family in ("votes", "points") else " covers | held |"
-    header = f"| regime | studies | warned | cause named |{numbers} warnings |"
-    print(header + "\n|" + "---|" * (header.count("|") - 1))
-    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+    with opened(parser) as (options, engine):
+        numbers = () if options.family in ("votes", "points") else ("covers", "held")
+        print_head("regime", "studies", "warned", "cause named", *numbers, "warnings")
         for regime in FAMILIES[options.family]:
-            print(line(regime, options.replications, engine), flush=True)
+            print_row(*row(regime, options.replications, engine))

@@ -28,9 +28,10 @@ import numpy as np
 
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.kernels import read_stream
-from metrics.msu.measures import ReadingSetting, StreamTopic
-from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores, trails
+from metrics.msu.measures import MSU, ReadingSetting, StreamTopic
+from metrics.msu.score import msu_scores
 from metrics.msu.simulation import worth_of_lateness
+from metrics.msu.trails import Population, SimulatedUsers, trails
 from metrics.readers.tempsum import read_events
 from tests.metrics import stream_oracle
 

@@ -117,12 +117,6 @@ def fading(half_life_days: float) -> Pace:
     return lambda _days, _rng: lambda at: 0.5 ** (np.asarray(at) / half_life_days)
 
 
-def asleep(hours: float) -> Pace:
-    """Nobody comes in so many hours of each day."""
-    share = hours / 24
-    return lambda _days, _rng: lambda at: (np.asarray(at) % 1 >= share) / (1 - share)
-
-
 def day_and_night(height: float) -> Pace:
     """Everybody's rate goes up and down within a day."""
     return lambda _days, _rng: lambda at: 1 + height * np.cos(2 * math.pi * (np.asarray(at) - 0.8))

@@ -14,7 +14,8 @@ import numpy as np
 
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
-from calibration.models.durations.fit import fit_away
+from calibration.models.durations.fit import fit_exposure
+from calibration.models.durations.from_tables import away_exposure
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.models.patience.pairs import summary_pairs
 from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
@@ -27,7 +28,7 @@ from calibration.plan.streams import AwayDesign
 from calibration.plan.votes import JudgePopulation
 from calibration.tables.preferences import pair_votes
 from metrics.agreement.agreement import QueryMean, agreement
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from metrics.summaries.score import m_from_positions
 
 TEXT_CHARS = 2400.0
@@ -62,7 +63,9 @@ def time_away_of_a_study(workers: int, rng: np.random.Generator) -> float:
     population = Population(
         away_mean_seconds=86_400, away_sd_seconds=43_200, session_mean_seconds=120, session_sd_seconds=60
     )
-    fit = fit_away(simulate_visits(population, ObservationDesign(workers=workers, days=7), rng))
+    fit = fit_exposure(
+        away_exposure(simulate_visits(population, ObservationDesign(workers=workers, days=7), rng))
+    )
     low, high = fit.conf_int()["away_mean_seconds"]
     return ((high or np.inf) - (low or 0)) / 3600
 

@@ -26,7 +26,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from metrics.push.days import TRACK
-from metrics.push.score import ELG, NCG, T11U, push_scores
+from metrics.push.measures import ELG, NCG, T11U
+from metrics.push.score import push_scores
 from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.metrics import push_oracle

@@ -16,12 +16,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from calibration.models.durations.fit import fit_away, fit_session
+from calibration.models.durations.fit import fit_exposure
+from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import idle_threshold
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 HOURS_3 = Population(
     away_mean_seconds=3 * 3600, away_sd_seconds=1.5 * 3600, session_mean_seconds=120, session_sd_seconds=60
@@ -42,7 +43,9 @@ def errors(
     tables: dict[str, pd.DataFrame], log: pd.DataFrame, beat: float | None
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield threshold -> relative errors of M_A raw, M_A, M_D, S_D, and the threshold in seconds."""
-    true = np.array([fit_away(tables).estimates[0], *fit_session(tables).estimates])
+    true = np.array(
+        [fit_exposure(away_exposure(tables)).estimates[0], *fit_exposure(session_exposure(tables)).estimates]
+    )
     found = idle_threshold(log)
     named = {f"{seconds:g} s": seconds for seconds in THRESHOLDS}
     if found.source == "mixture":
@@ -52,8 +55,13 @@ def errors(
             log, idle_seconds=seconds, heartbeat_seconds=beat, follows=tables["follows"]
         )
         anew = {**tables, "visits": cut}
-        raw = fit_away(anew).estimates[0]
-        fitted = np.array([fit_away(anew, gap_seconds=seconds).estimates[0], *fit_session(anew).estimates])
+        raw = fit_exposure(away_exposure(anew)).estimates[0]
+        fitted = np.array(
+            [
+                fit_exposure(away_exposure(anew, gap_seconds=seconds)).estimates[0],
+                *fit_exposure(session_exposure(anew)).estimates,
+            ]
+        )
         yield name, np.array([raw / true[0] - 1, *(fitted / true - 1), seconds])
 
 

@@ -21,7 +21,7 @@ from calibration.raters.simulate import Assessors, simulate_importance
 from calibration.tables.definition import Tables
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 VOTERS = 10
 """Most voters on the intents of a topic."""

@@ -6,7 +6,6 @@ Run it from the project's folder:
 """
 
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,9 @@ STUDY = Path(__file__).parent / "two_layered"
 class HalfLifeM(prefcal.MMeasure):
     """M-measure with d(u) = 2 ** (-pos(u) / L): half of the interest is lost every L characters, never all of it."""
 
-    name: ClassVar[str] = "HalfLifeM"
-    source: ClassVar[str] = "this example"
-    definition: ClassVar[str] = "M-measure with a discount that halves every `patience` characters."
+    name = "HalfLifeM"
+    source = "this example"
+    definition = "M-measure with a discount that halves every `patience` characters."
 
     def discount(self, offset_chars: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return d(u) of iUnits that end at these offsets."""

@@ -210,14 +210,7 @@ class UpdateRun:
     Examples
     --------
     >>> import prefcal
-    >>> folder = "examples/two_layered/streams"
-    >>> events = prefcal.read_events(
-    ...     topics=f"{folder}/topics.xml",
-    ...     nuggets=f"{folder}/nuggets.tsv",
-    ...     matches=f"{folder}/matches.tsv",
-    ...     updates=f"{folder}/updates.tsv",
-    ... )
-    >>> run = prefcal.read_update_run(f"{folder}/runs/prompt.txt")
+    >>> run = prefcal.read_update_run("examples/two_layered/streams/runs/prompt.txt")
     >>> run.name, len(run.updates)
     ('prompt', 358)
     """
@@ -315,7 +308,7 @@ def updates_left_out(
             cause=f"the judgments may be of another year, or the columns swapped ({COLUMNS})",
         ),
         *count_unused_entries(
-            np.array(unsampled, dtype=np.bool_),
+            unsampled,
             run.updates,
             among=judged,
             noun=JUDGED,
@@ -323,7 +316,7 @@ def updates_left_out(
             cause="the updates file may be of another year, or the run may have updates without judgments",
         ),
         *count_unused_entries(
-            np.array(outside, dtype=np.bool_),
+            outside,
             run.updates,
             among=judged,
             noun=JUDGED,
@@ -331,7 +324,7 @@ def updates_left_out(
             cause=late,
         ),
         *count_unused_entries(
-            np.array(unmeasured, dtype=np.bool_),
+            unmeasured,
             run.updates,
             among=judged,
             noun=JUDGED,

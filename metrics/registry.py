@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from types import UnionType
 from typing import (
+    Annotated,
     Any,
     ClassVar,
     Literal,
@@ -27,6 +28,26 @@ from typing import (
 from metrics.errors import InputError, closest_name, input_fault, join_names
 
 Parameter: TypeAlias = float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRange:
+    """Range of a number, in the annotation of a parameter.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends, which belong to it.
+    words : str
+        What messages say that the number must: ``be from 0 to 1``.
+    """
+
+    low: float
+    high: float
+    words: str
+
+
+Share: TypeAlias = Annotated[float, ParameterRange(0, 1, "be from 0 to 1")]
 UNIONS = (Union, UnionType)
 
 
@@ -34,7 +55,8 @@ class Measure:
     """Base of every measure; `metrics.registry.measure` declares a subclass.
 
     Parameters are dataclass fields annotated `float`, `int`, `bool`, `str`, a `Literal` or one of these `| None`,
-    each with a default; the main one comes first. Their values are checked against the annotation.
+    each with a default; the main one comes first. Their values are checked against the annotation, which may be `Annotated` with the
+    range of a number (`ParameterRange`).
 
     Attributes
     ----------
@@ -50,7 +72,7 @@ class Measure:
     Raises
     ------
     ValueError
-        If a parameter's value does not fit its annotation.
+        If a parameter's value does not fit its annotation, or is out of its range.
 
     Examples
     --------
@@ -69,10 +91,13 @@ class Measure:
 
     def __post_init__(self) -> None:
         """Check each parameter; a subclass with rules of its own calls this first."""
-        hints = get_type_hints(type(self))
+        hints, ranges = get_type_hints(type(self)), get_type_hints(type(self), include_extras=True)
         for name, value in self.parameters().items():
             if not _fits(value, hints[name]):
                 raise ValueError(f"{name} must be {_described(hints[name])}, got {value!r}")
+            for bounds in _ranges(ranges[name]):
+                if isinstance(value, Real) and not bounds.low <= value <= bounds.high:
+                    raise ValueError(f"{name} must {bounds.words}, got {value!r}")
 
     @property
     def column(self) -> str:
@@ -157,6 +182,14 @@ def _fits(value: Parameter, annotation: Any) -> bool:
     return isinstance(value, annotation)
 
 
+def _ranges(annotation: Any) -> list[ParameterRange]:
+    """Return the ranges in an annotation, also in a part of a union."""
+    if get_origin(annotation) is Annotated:
+        return [bounds for bounds in annotation.__metadata__ if isinstance(bounds, ParameterRange)]
+    parts = get_args(annotation) if get_origin(annotation) in UNIONS else ()
+    return [bounds for part in parts for bounds in _ranges(part)]
+
+
 def _described(annotation: Any) -> str:
     """Describe an annotation: ``'both', 'first' or 'second'``, ``a number or None``."""
     if get_origin(annotation) is Literal:
@@ -176,7 +209,7 @@ def _described(annotation: Any) -> str:
 
 FAMILY_MODULES: tuple[str, ...] = (
     "metrics.summaries.score",
-    "metrics.push.score",
+    "metrics.push.contingency",
     "metrics.updates.score",
     "metrics.msu.score",
     "metrics.ranked.score",
@@ -204,10 +237,10 @@ def measure(what: str | type[M]) -> Measure | type[M]:
 
         @measure
         class MMeasure(Measure):
-            name: ClassVar[str] = "M"
-            family: ClassVar[str] = "summaries"
-            source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 2"
-            definition: ClassVar[str] = "Expected U-measure over the intents of the query."
+            name = "M"
+            family = "summaries"
+            source = "Kato et al., EVIA 2016, eq. 2"
+            definition = "Expected U-measure over the intents of the query."
             patience: float = 1500
 
     Parameters

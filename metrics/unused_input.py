@@ -107,7 +107,7 @@ class UnusedInput:
 
 
 def count_unused_entries(
-    chosen: NDArray[np.bool_],
+    chosen: NDArray[np.bool_] | Sequence[bool],
     named: Sequence[str],
     *,
     among: NDArray[np.bool_] | None = None,
@@ -120,7 +120,7 @@ def count_unused_entries(
 
     Parameters
     ----------
-    chosen : (n,) ndarray of bool
+    chosen : (n,) array_like of bool
         Which entries are meant.
     named : sequence of str
         Name of each entry; the first one chosen is the example.
@@ -129,21 +129,12 @@ def count_unused_entries(
     noun, says, cause, then
         As in `UnusedInput`.
     """
-    if not chosen.any():
-        return []
-    first = int(chosen.argmax())
-    return [
-        UnusedInput(
-            count=int(chosen.sum()),
-            of=chosen.size if among is None else int(among.sum()),
-            noun=noun,
-            says=says,
-            cause=cause,
-            example=named[first],
-            entry=first,
-            then=then,
-        )
-    ]
+    entries = np.flatnonzero(chosen).tolist()
+    of = len(named) if among is None else int(among.sum())
+    counts = count_unused_names(
+        [named[entry] for entry in entries], of, noun=noun, says=says, cause=cause, then=then
+    )
+    return [replace(count, entry=entries[0]) for count in counts]
 
 
 def count_unused_names(
@@ -171,7 +162,7 @@ def unjudged_entries(
     """Count the entries of a run on topics that nobody judged."""
     names = TopicNames(judged, prefix)
     strange = {topic for topic in set(topics) if names.find(topic) is None}
-    chosen = np.array([topic in strange for topic in topics], dtype=np.bool_)
+    chosen = [topic in strange for topic in topics]
     cause = cause if set(topics) - strange else no_topic_in_both(topics, judged, cause)
     return count_unused_entries(chosen, topics, noun=noun, says=says, cause=cause, then="are left out")
 

@@ -15,7 +15,7 @@ from tests.postgres_server import PostgresServer, postgres_server
 
 # A machine that is busy is no fault of a test. The same examples are tried every time and everywhere, and none is kept for the
 # next run; `make soak` draws new ones, and many. What fails there is printed with a line that draws it again.
-EXAMPLES, MANY_EXAMPLES = 15, 500
+EXAMPLES, MANY_EXAMPLES = 10, 500
 SOAK = "soak"
 settings.register_profile("same", deadline=None, max_examples=EXAMPLES, derandomize=True, database=None)
 settings.register_profile(SOAK, deadline=None, max_examples=MANY_EXAMPLES, database=None, print_blob=True)
@@ -77,6 +77,9 @@ LONGEST = (
     "test_loop.py",
     "test_real_streams.py",
     "test_cli_fit.py",
+    "test_cli_never_pooled.py",
+    "test_reading_people.py",
+    "test_join_tables.py",
     "test_backup.py",
     "test_every_task.py",
     "test_database_check.py",

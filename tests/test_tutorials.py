@@ -43,7 +43,7 @@ def bring_files(folder: Path) -> None:
 
 
 def test_your_first_agreement_prints_what_the_page_shows(tmp_path, monkeypatch):
-    """No study, no database: two files that the page offers. The README shows the same answer."""
+    """No study, no database: two files that the page offers. The README and the page of agreement show the same answer."""
     bring_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     *typed, last = steps("first-agreement.md")
@@ -51,6 +51,7 @@ def test_your_first_agreement_prints_what_the_page_shows(tmp_path, monkeypatch):
     assert type_along(typed) == 9
     assert last == ("report results", ["results/report.html"])
     assert steps("../../README.md") == typed[1:]
+    assert steps("../agreement.md") == typed
 
 
 @pytest.mark.soak

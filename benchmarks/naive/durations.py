@@ -136,14 +136,14 @@ def naive_away(tables: Mapping[str, pd.DataFrame], **options: Any) -> tuple[Naiv
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        As for `fit_away`.
+        As for `away_exposure`.
     **options
         As of `away_exposure`.
 
     Raises
     ------
     NotIdentifiedError
-        As `fit_away` does.
+        As `away_exposure` does.
     """
     exposure = away_exposure(tables, **options)
     found = [_tried(name, partial(_FAULTS[name][0], exposure), _FAULTS[name][1]) for name in _OF_AWAY]
@@ -157,7 +157,7 @@ def naive_away(tables: Mapping[str, pd.DataFrame], **options: Any) -> tuple[Naiv
 def naive_session(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker") -> tuple[NaiveDurations, ...]:
     """Return the session lengths by every naive estimator.
 
-    Parameters and errors as of `fit_session`.
+    Parameters and errors as of `session_exposure`.
     """
     exposure = session_exposure(tables, unit=unit)
     return tuple(_tried(name, partial(_FAULTS[name][0], exposure), _FAULTS[name][1]) for name in _OF_SESSIONS)

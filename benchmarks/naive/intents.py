@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.intents import IntentFit, fit_intents, vote_counts
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents, vote_counts
 
 Probabilities: TypeAlias = dict[str, dict[str, float]]
 
@@ -51,7 +51,7 @@ def naive_without_abstainers(
     NotIdentifiedError
         If nobody ticked anything.
     """
-    return fit_intents(votes[votes["intent"].notna()], offered, rng=rng)
+    return fit_intents(IntentBallots(votes=votes[votes["intent"].notna()], offered=offered), rng=rng)
 
 
 def dirichlet_concentration(counts: pd.DataFrame) -> float:

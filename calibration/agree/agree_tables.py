@@ -471,7 +471,7 @@ def _compared(
         looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
         disagreements = disagreement_rows(task, looked_at, differences[looked_at], texts)
         notes += _in_same_order(task, made, differences)
-    give_back_memory()  # what the comparisons took
+    give_back_memory(len(task.judgments))  # what the comparisons took
     return _TaskResult(
         agreement=rows,
         comparisons=comparisons,

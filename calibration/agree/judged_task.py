@@ -163,7 +163,7 @@ class JudgedTask:
     def ceiling(self) -> Ceiling:
         """Agreement of these people with each other."""
         found = ceiling_of_people(self.votes)
-        give_back_memory()  # what its jackknife took
+        give_back_memory(len(self.judgments))  # what its jackknife took
         return found
 
     @cached_property

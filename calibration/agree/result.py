@@ -317,7 +317,7 @@ def often_tied(rows: pd.DataFrame) -> dict[str, float]:
     rows : DataFrame
         Rows of agreement.csv, of one task and treatment of exclusions.
     """
-    by_measure = rows.drop_duplicates("measure").set_index("measure")
+    by_measure = rows[["measure", "metric_ties", "pairs"]].drop_duplicates("measure").set_index("measure")
     share = by_measure["metric_ties"] / by_measure["pairs"]
     return {str(name): float(value) for name, value in share.items() if MAX_TIED_SHARE < value < 1}
 

@@ -44,8 +44,11 @@ from metrics.agreement.correlation import bootstrap_interval, kendall_tau_b
 from metrics.arrays import Floats
 from metrics.errors import InputError
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.score import MSU, MSUPerSecond, Population, SimulatedUsers, StreamMeasure, msu_scores
-from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall, push_scores
+from metrics.msu.measures import MSU, MSUPerSecond, StreamMeasure
+from metrics.msu.score import msu_scores
+from metrics.msu.trails import Population, SimulatedUsers
+from metrics.push.measures import ELG, NCG, T11U, PushMeasure, SilencePrecision, SilenceRecall
+from metrics.push.score import push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.results import ALL, Score
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount

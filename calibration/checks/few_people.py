@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.inference.results import CalibrationResult
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.push.judgments import PushJudgments
@@ -59,13 +59,13 @@ def few(fit: CalibrationResult, what: Literal["worker", "topic"], loads: ArrayLi
     shares = np.asarray(loads, dtype=np.float64) / np.sum(loads)
     number, effective = len(shares), 1 / float((shares**2).sum() or 1)
     is_one = f"one_{what}" in {note.name for note in fit.diagnostics}
-    if not number or round(effective) >= FEW[what] or is_one:
+    if not number or is_one:
         return None
     statement = " is few" if number == 1 else " are few"
     if effective < NEARLY_EQUAL * number:
         statement = f", of which one has {percent(shares.max())} of the judgments, count as {effective:.1f} equal ones"
-    return Finding(
-        name=f"few_{what}s",
-        severity="warning",
-        sentence=f"{pluralise(number, what)}{statement}: their differences are poorly estimated, and intervals may be too short.",
+    return warn_if(
+        round(effective) < FEW[what],
+        f"few_{what}s",
+        f"{pluralise(number, what)}{statement}: their differences are poorly estimated, and intervals may be too short.",
     )

@@ -67,12 +67,38 @@ class Finding:
         return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)
 
 
+def warn_if(is_so: object, name: str, sentence: str) -> Finding | None:
+    """Return a warning of a fact that no test decides, or None where it is not so."""
+    return Finding(name=name, severity="warning", sentence=sentence) if is_so else None
+
+
+def note_if(is_so: object, name: str, sentence: str) -> Finding | None:
+    """Return a note of a fact, or None where it is not so."""
+    return Finding(name=name, sentence=sentence) if is_so else None
+
+
+def explains_at(p_value: float) -> Explains:
+    """Return how another law explains the data, given p of the model beside it."""
+    return "better" if p_value < REJECTED else "as well"
+
+
 def edge_p(ratio: float) -> float:
     """Return p of a likelihood ratio at the edge of a range.
 
     Half of its law is 0 and half is chi-squared with one degree of freedom (Self and Liang 1987).
     """
     return float(chdtrc(1, max(ratio, 0.0))) / 2
+
+
+def merged(
+    sensitivities: Iterable[Mapping[str, Iterable[OtherLaw]]],
+) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return the laws of several sensitivities by parameter, in their order."""
+    together: dict[str, tuple[OtherLaw, ...]] = {}
+    for sensitivity in sensitivities:
+        for name, laws in sensitivity.items():
+            together[name] = (*together.get(name, ()), *laws)
+    return together
 
 
 def other_laws(

@@ -1,6 +1,6 @@
 """Are repeated pairs answered alike no more often than by habit?"""
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.inference.formatting import format_interval, format_number
 from calibration.inference.results import LEVEL
 from calibration.raters.consistency import NAMES
@@ -34,14 +34,14 @@ def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
         return None
     exact = fit.details["kappa_exact_low"], fit.details["kappa_exact_high"]
     low, high = fit.conf_int(LEVEL)[kappa] if fit.uncertainty else exact
-    if low is None or high is None or low > 0 or high >= HALF_WAY:
+    if low is None or high is None:
         return None
     alike = round(fit.parameters[share] * fit.n_rows)
     where = "less often than" if high < 0 else "about as often as"
-    return Finding(
-        name="inconsistent",
-        severity="warning",
-        sentence=f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {format_number(fit.parameters[kappa])} {format_interval((low, high))}"
+    return warn_if(
+        low <= 0 and high < HALF_WAY,
+        "inconsistent",
+        f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {format_number(fit.parameters[kappa])} {format_interval((low, high))}"
         f"; {percent(fit.details['chance'])} by habit): people who look at the pairs are above. Check the sides of repeats and their column validation_of,"
         " and whether people could distinguish the two sides; numbers from these answers mean little.",
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.raters.measure import RaterMeasure
 from calibration.raters.position_bias import NAME
 from calibration.tables.preferences import resolved_sides
@@ -34,18 +34,14 @@ def check_sides(judged: pd.DataFrame) -> Finding | None:
     couple = [judged[name] for name in ("task", "topic", "system_a", "system_b")]
     swaps = judged["is_swapped"].groupby(couple, observed=True).agg(["mean", "size"])
     several = swaps[swaps["size"] > 1]
-    if len(several) and several["mean"].isin([0, 1]).all():
-        return Finding(
-            name="sides_not_drawn",
-            severity="warning",
-            sentence=f"Each of {len(several):,} pairs kept its sides every time: a lean to a side cannot be told from "
-            "a liking for what stood there.",
-        )
-    if 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:
-        return Finding(
-            name="uneven_sides",
-            severity="warning",
-            sentence=f"The alphabetically first of two was on the left in {percent(a_left.mean())} of {len(a_left):,} "
-            "judgments: sides were uneven, so a side bias favours one of the two.",
-        )
-    return None
+    return warn_if(
+        len(several) and several["mean"].isin([0, 1]).all(),
+        "sides_not_drawn",
+        f"Each of {len(several):,} pairs kept its sides every time: a lean to a side cannot be told from "
+        "a liking for what stood there.",
+    ) or warn_if(
+        2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN,
+        "uneven_sides",
+        f"The alphabetically first of two was on the left in {percent(a_left.mean())} of {len(a_left):,} "
+        "judgments: sides were uneven, so a side bias favours one of the two.",
+    )

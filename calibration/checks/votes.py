@@ -35,7 +35,7 @@ class VoteChecks:
     def same(self) -> tuple[SameAnswers, ...]:
         """Workers who give the same answers."""
         same = same_votes(self.tables, exclude=self.exclude, complete_only=self.complete_only)
-        give_back_memory()  # what couples of workers took
+        give_back_memory(len(self.tables["preferences"]))  # what couples of workers took
         return same
 
     @cached_property
@@ -45,7 +45,7 @@ class VoteChecks:
         In such a task the number of judgments depends on the answers.
         """
         stopping = adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
-        give_back_memory()
+        give_back_memory(len(self.tables["preferences"]))
         return stopping
 
 

@@ -1,7 +1,7 @@
 """Families of parameters of a user model, one fit function each."""
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from types import MappingProxyType
@@ -27,12 +27,12 @@ from calibration.models.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.intents import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
-from calibration.models.lateness.fit import fit_lateness_counts
-from calibration.models.persistence import ContinuationCounts, fit_steps, list_steps, list_stops
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.lateness.fit import fit_lateness
+from calibration.models.persistence import fit_persistence, list_steps, list_stops
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.judgments import PushJudgments, push_judgments
-from calibration.models.push.weights import PushFit, fit_weights_to
-from calibration.models.reading.fit import fit_timed_reads
+from calibration.models.push.weights import PushFit, fit_push_weights
+from calibration.models.reading.fit import fit_reading_speed
 from calibration.models.reading.rows import readings
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.study_json import StudyRecord
@@ -158,10 +158,7 @@ class FitInputs:
 
         It raises `NotIdentifiedError` where there are none.
         """
-        table = self.table("lateness")
-        if table.empty:
-            raise NotIdentifiedError("nobody was asked whether an update was still of use")
-        return lateness_counts(table)
+        return lateness_counts(self.table("lateness"))
 
     @cached_property
     def push_judgments(self) -> PushJudgments:
@@ -187,19 +184,16 @@ class FitInputs:
         return replace(self, tables={**self.tables, **tables})
 
 
-def by_language(frame: pd.DataFrame) -> Iterator[tuple[str | None, str, pd.DataFrame]]:
-    """Yield each language with its name suffix and its rows.
-
-    Without several languages it yields all rows once.
+def by_language(frame: pd.DataFrame, fit: Callable[[str | None, pd.DataFrame], FamilyResult]) -> FamilyResult:
+    """Fit each language of a table; of several, names have their language behind them.
 
     Rows without a language are left out where there are several.
     """
     languages = sorted(map(str, frame["language"].dropna().unique()))
     if len(languages) < 2:
-        yield next(iter(languages), None), "", frame
-    else:
-        for language in languages:
-            yield language, f"[{language}]", frame[frame["language"] == language]
+        return fit(next(iter(languages), None), frame)
+    fits = (fit(name, frame[frame["language"] == name]).for_language(name) for name in languages)
+    return sum(fits, FamilyResult())
 
 
 READING = ("reading_speed_mu", "reading_speed_sigma")
@@ -265,7 +259,7 @@ def _estimates_like(fit: DurationFit, material: FitInputs) -> Mapping[str, float
 
 
 def away_options(material: FitInputs) -> dict[str, Any]:
-    """Return the options of `fit_away` from study.json and the researcher."""
+    """Return the options of `away_exposure` from study.json and the researcher."""
     record, options = material.record, material.options
     window = (record.started_at, record.ended_at) if record else (None, None)
     return {
@@ -302,29 +296,28 @@ def reading(material: FitInputs) -> FamilyResult:
     """Fit the reading speed, language by language."""
     if "reads" not in material.tables:
         return FamilyResult(skipped=(SkippedParameters(names=READING, reason="there is no table reads"),))
-    result = FamilyResult()
-    for language, suffix, reads in by_language(material.tables["reads"]):
-        names = [f"{name}{suffix}" for name in READING]
+
+    def fit(language: str | None, reads: pd.DataFrame) -> FamilyResult:
         data = cache(partial(readings, reads, language=language))
-        one = try_fit(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
-        result += one.for_language(language) if suffix and language else one
-    return result
+        return try_fit(READING, lambda: fit_reading_speed(data()), data)
+
+    return by_language(material.tables["reads"], fit)
 
 
 def lateness(material: FitInputs) -> FamilyResult:
     """Fit the decay of lateness."""
-    return try_fit(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
+    return try_fit(LATENESS, lambda: fit_lateness(material.lateness), lambda: material.lateness)
 
 
 def push(material: FitInputs) -> FamilyResult:
     """Fit the weights of pushes and silence, and alpha."""
     weights = try_fit(
-        WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
+        WEIGHTS, lambda: fit_push_weights(material.push_judgments), lambda: material.push_judgments
     )
     partly = tuple(
         parameters for fit in weights.results if isinstance(fit, PushFit) for parameters in fit.skipped
     )
-    alpha = try_fit(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
+    alpha = try_fit(ALPHA, lambda: fit_push_alpha(material.push_judgments), lambda: material.push_judgments)
     return weights + FamilyResult(skipped=partly) + alpha
 
 
@@ -345,20 +338,12 @@ def persistence(material: FitInputs) -> FamilyResult:
         return FamilyResult(
             skipped=(SkippedParameters(names=IN_LISTS, reason="table stops has no ranked list"),)
         )
-    result = FamilyResult()
-    for language, suffix, lists in by_language(stops):
-        one = _persistence(
-            catch_unidentified(lambda: list_steps(lists, language=language)),  # noqa: B023 - called at once
-            f"{PERSISTENCE}{suffix}",
-        )
-        result += one.for_language(language) if suffix and language else one
-    return result
 
+    def fit(language: str | None, lists: pd.DataFrame) -> FamilyResult:
+        data = cache(partial(list_steps, lists, language=language))
+        return try_fit(IN_LISTS, lambda: fit_persistence(data()), data)
 
-def _persistence(steps: ContinuationCounts | FitFailure, name: str) -> FamilyResult:
-    if isinstance(steps, FitFailure):
-        return FamilyResult(skipped=(steps.skipped((name,)),))
-    return try_fit((name,), lambda: fit_steps(steps), steps)
+    return by_language(stops, fit)
 
 
 FAMILIES: Mapping[str, Callable[[FitInputs], FamilyResult]] = MappingProxyType(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, merged
 from calibration.checks.registry import run_checks
 from calibration.fit.families import FAMILY_NAMES
 from calibration.inference.formatting import round_significant
@@ -80,11 +80,8 @@ def checked(fit: AnyFit, data: object, *of_tables: Finding) -> tuple[AnyFit, lis
 
 def _sensitivity(findings: Iterable[Finding]) -> dict[str, tuple[OtherLaw, ...]]:
     """Return the other laws of all findings by parameter."""
-    together: dict[str, tuple[OtherLaw, ...]] = {}
-    for finding in findings:
-        for name, laws in finding.sensitivity.items():
-            together[name] = (*together.get(name, ()), *map(shortened, laws))
-    return together
+    laws = merged(finding.sensitivity for finding in findings)
+    return {name: tuple(map(shortened, each)) for name, each in laws.items()}
 
 
 def shortened(law: OtherLaw) -> OtherLaw:

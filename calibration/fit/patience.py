@@ -64,24 +64,15 @@ def fit_patience(
     Fitted
         Language by language, `patience_chars` first in each.
     """
-    results: list[CalibrationResult] = []
-    data: list[object] = []
-    skipped: list[SkippedParameters] = []
+    result = FamilyResult()
     tables = _of_texts(_about_summaries(tables))
     languages = _languages(tables)
     for language in languages:
-        suffix = f"[{language}]" if len(languages) > 1 else ""
+        one_of = language if len(languages) > 1 else None
         sampling = _Sampling(language=language, seed=seed, resamples=resamples)
-        made = _fits(_of_language(tables, language if suffix else None), sampling, voted or {})
-        results += [_renamed(fit, f"{next(iter(fit.parameters))}{suffix}") for fit in made.results]
-        data += made.data
-        skipped += [
-            replace(parameters, names=tuple(f"{name}{suffix}" for name in parameters.names))
-            for parameters in made.skipped
-        ]
-    if len(languages) > 1:
-        skipped += _without_language(tables)
-    return FamilyResult(results=tuple(results), data=tuple(data), skipped=tuple(skipped))
+        made = _fits(_of_language(tables, one_of), sampling, voted or {})
+        result += made.for_language(one_of) if one_of else made
+    return result + _without_language(tables) if len(languages) > 1 else result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,12 +122,12 @@ def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
     return [*sorted({str(language) for column in named for language in column})] or [None]
 
 
-def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[SkippedParameters]:
-    """Yield a note on rows without a language beside several languages."""
+def _without_language(tables: Mapping[str, pd.DataFrame]) -> FamilyResult:
+    """Return a note on rows without a language beside several languages."""
     lost = {name: int(tables[name]["language"].isna().sum()) for name in _BY_LANGUAGE if name in tables}
     rows = [f"{count} rows of {name}" for name, count in lost.items() if count]
     reason = f"{' and '.join(rows)} do not say their language and are left out"
-    return [SkippedParameters(names=(NAME,), reason=reason)] if rows else []
+    return FamilyResult(skipped=(SkippedParameters(names=(NAME,), reason=reason),) if rows else ())
 
 
 def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> dict[str, pd.DataFrame]:
@@ -213,7 +204,7 @@ def _stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Stops:
 def _from_stops(stops: Stops, sampling: _Sampling) -> CalibrationResult:
     name = patience_stops.NAME
     resamples = sampling.samples(patience_stops.RESAMPLES)
-    return patience_stops.fit_stops(stops, rng=sampling.rng(name), resamples=resamples)
+    return patience_stops.fit_patience_from_stops(stops, rng=sampling.rng(name), resamples=resamples)
 
 
 def _on_grid(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> CalibrationResult:
@@ -253,8 +244,8 @@ def _judged_summaries(
 def _default(source: FamilyResult, fits: FamilyResult) -> FamilyResult:
     """Return `patience_chars`: the fit from preferences, else the one from stops."""
     (fit,), (data,) = source.results, source.data
-    name = next(iter(fit.parameters))
-    default = replace(_renamed(fit, NAME), method=f"from {_word(name)}: {fit.method}")
+    ((name, estimate),) = fit.parameters.items()
+    default = replace(fit, parameters={NAME: estimate}, method=f"from {_word(name)}: {fit.method}")
     apart = check_estimates_apart([one for one in fits.results if patience_grid.NAME not in one.parameters])
     return FamilyResult(results=(default.with_diagnostics(*(one.diagnostic for one in apart)),), data=(data,))
 
@@ -279,7 +270,3 @@ def _spread_of(fit: CalibrationResult, data: object) -> PatienceSpread | None:
 
 def _word(name: str) -> str:
     return name.rpartition("_")[2]
-
-
-def _renamed(fit: CalibrationResult, name: str) -> CalibrationResult:
-    return replace(fit, parameters={name: next(iter(fit.parameters.values()))})

@@ -27,7 +27,7 @@ from calibration.inference.attempts import FamilyResult, FitFailure, catch_unide
 from calibration.inference.formatting import round_significant
 from calibration.inference.results import CalibrationResult, SkippedParameters, info
 from calibration.models.durations.fit import AWAY, DurationFit
-from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.people import people_tables
 from calibration.tables.preferences import counted_tables, exclusions
@@ -353,7 +353,7 @@ def _intents(material: FitInputs) -> tuple[IntentFit | None, IntentBallots | Non
 
 def _fitted_intents(material: FitInputs) -> tuple[IntentFit, IntentBallots]:
     data = IntentBallots(votes=material.table("intent_votes"), offered=material.tables.get("intents"))
-    fit = fit_intents_to(data, rng=material.rng("intents"))
+    fit = fit_intents(data, rng=material.rng("intents"))
     fit.entries(material.options.level)  # so that an interval that cannot be computed is this fit's fault
     return fit, data
 

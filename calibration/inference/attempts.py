@@ -66,7 +66,12 @@ class FamilyResult:
 
     def for_language(self, language: str) -> "FamilyResult":
         """Return the result with the language in brackets behind each parameter's name."""
-        return replace(self, results=tuple(fit.for_language(language) for fit in self.results))
+        skipped = (
+            replace(parameters, names=tuple(f"{name}[{language}]" for name in parameters.names))
+            for parameters in self.skipped
+        )
+        results = (fit.for_language(language) for fit in self.results)
+        return replace(self, results=tuple(results), skipped=tuple(skipped))
 
 
 def catch_unidentified(make: Callable[[], T]) -> T | FitFailure:

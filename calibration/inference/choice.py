@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import expit, log_expit
 
-from calibration.inference.clusters import jackknife_covariance, newton_changes, two_way
+from calibration.inference.clusters import couple_codes, jackknife_covariance, newton_changes, two_way
 from calibration.inference.maximise import StoppingRule, maximise_newton
 from metrics.arrays import Floats, Ints
 
@@ -364,11 +364,8 @@ def crossed_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
     worker, topic : (n,) ndarray of int
         Clusters of each judgment, from 0 without holes; at least two of either.
     """
-    both = pd.factorize(worker * (int(topic.max()) + 1) + topic, sort=True)[0]
-    by_topic, by_worker, by_both = (
-        jackknife_covariance(changes_without_each(model, point, code)) for code in (topic, worker, both)
-    )
-    return two_way(by_topic, by_worker, by_both)
+    clusters = (topic, worker, couple_codes(worker, topic))
+    return two_way(*(jackknife_covariance(changes_without_each(model, point, code)) for code in clusters))
 
 
 MAX_SCALED_SLOPE = 40.0

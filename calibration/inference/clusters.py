@@ -84,6 +84,11 @@ def without_negative(matrix: Floats) -> Floats:
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
+def couple_codes(first: Ints, second: Ints) -> Ints:
+    """Return the code of each row's couple of clusters, from 0 without holes, (n,)."""
+    return np.asarray(np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1])
+
+
 def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
     """Return the variance of summed influences over two crossed kinds of clusters.
 
@@ -99,14 +104,14 @@ def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
     first, second : (n,) ndarray of int
         Clusters of each row.
     """
-    both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
     first_variance, second_variance, cells = (
-        _summed_variance(influence, group) for group in (first, second, both)
+        summed_variance(influence, group) for group in (first, second, couple_codes(first, second))
     )
     return max(first_variance, second_variance, first_variance + second_variance - cells)
 
 
-def _summed_variance(influence: Floats, group: Ints) -> float:
+def summed_variance(influence: Floats, group: Ints) -> float:
+    """Return the variance of summed influences over clusters; 0 for a single one."""
     sums = np.bincount(group, influence).astype(np.float64)
     return float(cluster_covariance(sums)) if len(sums) > 1 else 0.0
 
@@ -142,9 +147,8 @@ def crossed_unequal(influence: Floats, first: Ints, second: Ints, count: Floats)
     count : (n,) ndarray of float
         Judgments in each row.
     """
-    both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
     (first_variance, df_one), (second_variance, df_other), (cells, _) = (
-        _unequal_variance(influence, group, count) for group in (first, second, both)
+        _unequal_variance(influence, group, count) for group in (first, second, couple_codes(first, second))
     )
     return UnequalVariance(
         max(first_variance, second_variance, first_variance + second_variance - cells), (df_one, df_other)

@@ -88,10 +88,13 @@ def label_axes(ax: "Axes", shows: str, look_for: str) -> None:
     """Label axes with a title, a subtitle and a legend below.
 
     The title says what the plot shows, the subtitle what to look for.
-
-    Below the axes a legend hides no data, wherever these lie.
     """
     ax.set_title(f"{shows}\n{look_for}", fontsize="medium")
+    put_legend_below(ax)
+
+
+def put_legend_below(ax: "Axes") -> None:
+    """Put the legend below the axes, where it hides no data, wherever these lie."""
     ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, 0),

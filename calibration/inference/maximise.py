@@ -135,3 +135,15 @@ def _halved(
         return here
     kept = np.where(falls[..., None], point, candidate)
     return kept, look(kept)
+
+
+def information_at(
+    gradient: Callable[[Floats], Floats], point: Floats, step: float, here: Floats | None = None
+) -> Floats:
+    """Return minus the second derivatives, (p, p), by forward differences of the gradient.
+
+    ``here`` is the gradient at ``point``, where it is known.
+    """
+    here = gradient(point) if here is None else here
+    hessian = np.stack([(gradient(point + each) - here) / step for each in step * np.eye(len(point))])
+    return np.asarray(-(hessian + hessian.T) / 2)

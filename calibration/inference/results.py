@@ -50,6 +50,13 @@ def info(name: str, sentence: str) -> Diagnostic:
     return Diagnostic(name=name, severity="info", sentence=sentence)
 
 
+def on_single(what: str, number: int, differences: str = "") -> tuple[Diagnostic, ...]:
+    """Return a warning where there is a single worker or topic, and so no interval."""
+    unknown = differences or f"differences between {what}s"
+    sentence = f"With a single {what} nothing is known about {unknown}: there is no interval."
+    return (warning(f"one_{what}", sentence),) if number < 2 else ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CalibrationResult(HasSummary):
     """Fit of one model, printed as the first lines of its `summary`.

@@ -6,7 +6,7 @@ One judgment a line, its fields separated by tabs (or, in a line without a tab, 
 as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
 ``=`` is read as equally_good. Where all lines have four fields and the fourth can only be who judged, each says that a was preferred
 to b, so that lists of winner and loser can be read too. Where it may be something else, such as the winner, nothing is guessed:
-the columns must be named. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
+the columns must be named; a first line `GRADED` does, for judgments that say how much better (``strength``, ``-`` where it is not known). Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
 layout, repeats for validation) is lost.
 """
 
@@ -39,6 +39,9 @@ COLUMN_NAMES = (*SIDED, "worker", "winner", "choice", "strength")
 The columns are the displayed sides, the worker, the preferred system or the choice in words, and how much better it is.
 """
 STRENGTHS = tuple(str(strength) for strength in range(MAX_STRENGTH + 1))
+NO_STRENGTH = "-"
+GRADED = "\t".join((*SIDED, "worker", "choice", "strength")) + "\n"
+"""First line above lines with a strength, which names their columns."""
 ALIASES = {"a": "left", "b": "right"}
 CODES = frozenset(
     [
@@ -109,7 +112,7 @@ def read_preference_lines(
     given = None if columns is None else _named_columns(columns)
     split = [
         (line, cells)
-        for line, text in text_lines(path, log, expected=lines_of(FIELDS, "tabs"))
+        for line, text in text_lines(log, expected=lines_of(FIELDS, "tabs"))
         if text.strip() and not text.startswith("#") and (cells := _cells(text, line, log))
     ]
     header = _header(split)
@@ -278,7 +281,8 @@ def _fields(
         what = "winner" if "winner" in field else "choice"
         log.add(f"the {what} is {said!r}", line=line, cure=f"write one of {join_names(meanings, most=9)}")
     choice, strength = meanings.get(said, ""), field.get("strength", "")
-    if "strength" in field and (strength not in STRENGTHS or (strength == "0") == (choice in SIDES)):
+    strength = "" if strength == NO_STRENGTH else strength
+    if strength and (strength not in STRENGTHS or (strength == "0") == (choice in SIDES)):
         cure = f"write 1 to {MAX_STRENGTH} beside a side, and 0 where neither is better"
         log.add(f"the strength is {strength!r}", line=line, cure=cure)
     return field["topic"], left, right, field.get("worker", ""), choice, strength
@@ -291,7 +295,7 @@ def preference_lines(
     exclude: bool = True,
     winner_first: bool = False,
 ) -> str:
-    """Format the judgments that count as lines.
+    """Format the judgments that count as lines, below the line `GRADED` where one of them has a strength.
 
     Parameters
     ----------
@@ -302,7 +306,7 @@ def preference_lines(
     exclude : bool
         As said.
     winner_first : bool
-        Write four fields with the preferred system first, for tools that know no ties; ties are left out.
+        Write four fields with the preferred system first, for tools that know no ties; ties and strengths are left out.
 
     Raises
     ------
@@ -329,7 +333,12 @@ def preference_lines(
         sides = cells[["system_left", "system_right"]].to_numpy()
         cells[["system_left", "system_right"]] = np.where(swapped[:, None], sides[:, ::-1], sides)
         cells = cells.drop(columns=["choice"] if knows_workers(rows) else ["choice", "worker"])
-    return "".join("\t".join(row) + "\n" for row in cells.itertuples(index=False, name=None))
+    is_graded = not winner_first and "strength" in rows and bool(rows["strength"].notna().any())
+    if is_graded:
+        cells = cells.assign(strength=rows["strength"].astype("string").fillna(NO_STRENGTH))
+    return GRADED * is_graded + "".join(
+        "\t".join(row) + "\n" for row in cells.itertuples(index=False, name=None)
+    )
 
 
 def _check_line_names(rows: pd.DataFrame) -> None:

@@ -326,19 +326,18 @@ def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
     """
     if "worker" not in answered:
         return []
-    answer_columns = answered
-    systems = np.sort(answer_columns[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
-    judged = answer_columns[[*(["task"] if "task" in answer_columns else []), "worker", "topic"]].assign(
+    systems = np.sort(answered[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
+    judged = answered[[*(["task"] if "task" in answered else []), "worker", "topic"]].assign(
         first=systems[:, 0], second=systems[:, 1]
     )
-    is_copy = answer_columns.duplicated()
+    is_copy = answered.duplicated()
     kinds = {
         (
             "says",
             "say",
             "the same as an earlier one",
             "delete rows that were copied, and leave what people did twice",
-        ): answer_columns,
+        ): answered,
         (
             "is",
             "are",

@@ -141,19 +141,19 @@ def read_times(
         Where faults are noted: cells that are no time, hours that no clock of the zone showed or that it showed twice, and
         times without a zone beside times with one.
     """
-    csv_columns = TimeColumns({}, [], [])
+    read = TimeColumns({}, [], [])
     cells: dict[str, list[_Cell]] = {}
     for column, texts in columns.items():
         known = texts.mask(is_unknown(texts), "")
-        cells[column] = _column(known, column, rules, lines, log, csv_columns)
+        cells[column] = _column(known, column, rules, lines, log, read)
         values = [cell.time for cell in cells[column]]
         times: Times = pd.Series(values, dtype="datetime64[ms, UTC]", index=texts.index)
-        csv_columns.times[column] = times
-        csv_columns.notes.extend(_unknown_words(texts, column))
-        csv_columns.warnings.extend(_strange_years(known, times, column, rules.time_format))
-        csv_columns.warnings.extend(_whole_days(cells[column], column, lines))
-    _check_zones(cells, rules, lines, log, csv_columns)
-    return csv_columns
+        read.times[column] = times
+        read.notes.extend(_unknown_words(texts, column))
+        read.warnings.extend(_strange_years(known, times, column, rules.time_format))
+        read.warnings.extend(_whole_days(cells[column], column, lines))
+    _check_zones(cells, rules, lines, log, read)
+    return read
 
 
 def _column(
@@ -162,7 +162,7 @@ def _column(
     rules: TimeRules,
     lines: Sequence[int],
     log: FaultLog,
-    csv_columns: TimeColumns,
+    read: TimeColumns,
 ) -> list[_Cell]:
     """Parse a column's cells, and note its numbers' unit and its faults."""
     is_guess = rules.time_format is None
@@ -186,7 +186,7 @@ def _column(
         cells.append(cell)
     known = [cell.time for cell in cells if cell.time is not None]
     if epoch and known:
-        csv_columns.notes.append(_unit_note(known, column, epoch, is_guess=is_guess))
+        read.notes.append(_unit_note(known, column, epoch, is_guess=is_guess))
     return cells
 
 
@@ -276,7 +276,7 @@ def _in_format(text: str, form: str) -> tuple[datetime, str]:
 
 def _with_zone_name(form: str, name: str) -> str:
     """Return a format with each %Z replaced by a name."""
-    return _DIRECTIVE.sub(lambda csv_columns: name if csv_columns[1] == "Z" else csv_columns[0], form)
+    return _DIRECTIVE.sub(lambda directive: name if directive[1] == "Z" else directive[0], form)
 
 
 def _in_utc(time: datetime, word: str, rules: TimeRules, *, has_hour: bool) -> _Cell:
@@ -393,7 +393,7 @@ def _check_zones(
     rules: TimeRules,
     lines: Sequence[int],
     log: FaultLog,
-    csv_columns: TimeColumns,
+    read: TimeColumns,
 ) -> None:
     """Note times without a zone beside others, or the zone assumed of all."""
     if rules.time_zone is not None:
@@ -409,9 +409,7 @@ def _check_zones(
         return
     if len(without) == len(known):
         names = " and ".join(dict.fromkeys(column for _, column in without))
-        csv_columns.notes.append(
-            f"{names} without a time zone, read as UTC; if that is wrong, give --time-zone"
-        )
+        read.notes.append(f"{names} without a time zone, read as UTC; if that is wrong, give --time-zone")
         return
     line, column = without[0]
     other_line, other = next((line, column) for line, column, is_zoned in known if is_zoned)
@@ -423,6 +421,4 @@ def _check_zones(
     )
     for column, of_column in cells.items():
         is_local = [cell.time is not None and not cell.is_zoned for cell in of_column]
-        csv_columns.times[column] = csv_columns.times[column].mask(
-            pd.Series(is_local, index=csv_columns.times[column].index)
-        )
+        read.times[column] = read.times[column].mask(pd.Series(is_local, index=read.times[column].index))

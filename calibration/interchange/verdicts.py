@@ -16,14 +16,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from calibration.tables.tables import CHOICES, JUDGE_CHOICES
+from calibration.tables.definition import in_order
+from calibration.tables.tables import CHOICES, JUDGE_CHOICES, MAX_STRENGTH, SIDES
 from metrics.errors import FaultLog, join_names, pluralise
 from metrics.readers.columns import DELIMITERS
-from metrics.readers.lines import byte_lines, read_bytes
+from metrics.readers.lines import byte_lines, decoded, read_bytes
 
 Systems: TypeAlias = Mapping[str, Collection[str]]
 """Topic -> its systems, of the tables beside which a judge is set."""
-ROLES = ("topic", "left", "right", "verdict", "order", "repeat", "model")
+ROLES = ("topic", "left", "right", "verdict", "order", "repeat", "model", "strength")
 NEEDED = ROLES[:4]
 SKIPPED = "-"
 HEADERS: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -35,9 +36,10 @@ HEADERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "order": frozenset({"order"}),
         "repeat": frozenset({"repeat", "sample"}),
         "model": frozenset({"model"}),
+        "strength": frozenset({"strength"}),
     }
 )
-"""Role -> what a header may call it; it decides only between columns whose values allow both, and for order, repeat and model."""
+"""Role -> what a header may call it; it decides only between columns whose values allow both, and for order, repeat, model and strength."""
 VERDICTS = (*CHOICES, *JUDGE_CHOICES)
 WORDS: Mapping[str, str] = MappingProxyType(
     {verdict: verdict for verdict in VERDICTS}
@@ -79,7 +81,7 @@ class ForeignVerdicts(NamedTuple):
     Attributes
     ----------
     rows : DataFrame
-        topic, system_left, system_right, choice, order, repeat, in the order of the file.
+        topic, system_left, system_right, choice, order, repeat, and strength where there is such a column, in the order of the file.
     models : tuple of str
         Names in its column of models.
     notes : tuple of str
@@ -153,6 +155,8 @@ def read_foreign_verdicts(
             "order": frame["order"],
         }
     )
+    if "strength" in frame:
+        result["strength"] = _strengths(frame["strength"], choice, lines, log)
     result["repeat"] = _repeats(result, repeat, lines, log, notes)
     log.raise_if_any()
     if unread:
@@ -163,23 +167,15 @@ def read_foreign_verdicts(
 
 def _read_rows(path: str | Path, log: FaultLog) -> list[_Row]:
     """Return the fields of each line that has any; another number of fields than the first line has is a fault."""
-    content = read_bytes(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        log.raise_if_any()
-    first = next((line.decode() for line in byte_lines(text.encode()) if line.strip()), "")
+    data = read_bytes(path)
+    text, lines = decoded(data, log.path), [line.decode() for line in byte_lines(data)]
+    first = next(filter(str.strip, lines), "")
     delimiter = max(DELIMITERS, key=first.count)
     if first.count(delimiter):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         rows = [_Row(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     else:
-        rows = [
-            _Row(number, line.decode().split())
-            for number, line in enumerate(byte_lines(text.encode()), start=1)
-            if line.strip()
-        ]
+        rows = [_Row(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     if not rows:
         log.add("the file is empty", line=1, cure="name a file with a verdict on each line")
     wrong = [row.line for row in rows if len(row.cells) != len(rows[0].cells)]
@@ -343,13 +339,8 @@ def _with_order(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with their order, and whether the sides stood the other way round than the columns; and notes."""
     is_first = frame["left"] < frame["right"]
-    couple = pd.DataFrame(
-        {
-            "topic": frame["topic"],
-            "a": frame["left"].where(is_first, frame["right"]),
-            "b": frame["right"].where(is_first, frame["left"]),
-        }
-    )
+    a, b = in_order(frame["left"], frame["right"])
+    couple = pd.DataFrame({"topic": frame["topic"], "a": a, "b": b})
     both_ways = is_first.groupby([couple[name] for name in couple], sort=False).transform("nunique") > 1
     if order.isna().all():
         if rules.sides == "shown":
@@ -443,17 +434,24 @@ def _choices(
     return choice
 
 
+def _strengths(
+    cells: "pd.Series[str]", choice: "pd.Series[str]", lines: Sequence[int], log: FaultLog
+) -> "pd.Series[int]":
+    """Return how much better the chosen side is: from 1 beside a side, 0 where neither is better, missing where a cell is empty."""
+    known = pd.to_numeric(cells, errors="coerce").where(cells.isin(map(str, range(MAX_STRENGTH + 1))))
+    is_side = choice.isin(SIDES)
+    fits = (known.gt(0) & is_side) | (known.eq(0) & ~is_side & choice.isin(CHOICES)) | (cells == "")
+    said = f"strength is neither 1 to {MAX_STRENGTH} beside a side nor 0 beside a tie"
+    _add(log, _where(lines, ~fits), said, "write it so, or name the column - in --columns")
+    return known.astype("Int64")
+
+
 def _repeats(
     rows: pd.DataFrame, given: "pd.Series[int]", lines: Sequence[int], log: FaultLog, notes: list[str]
 ) -> "pd.Series[int]":
     """Return the number of each verdict among those on its pair in its order, counted in the order of the file where it is not given."""
-    is_first = rows["system_left"] < rows["system_right"]
-    keys = [
-        rows["topic"],
-        rows["system_left"].where(is_first, rows["system_right"]),
-        rows["system_right"].where(is_first, rows["system_left"]),
-        rows["order"].fillna(0),
-    ]
+    couple = in_order(rows["system_left"], rows["system_right"])
+    keys = [rows["topic"], *couple, rows["order"].fillna(0)]
     counted = rows.groupby(keys, sort=False).cumcount() + 1
     if given.isna().all():
         again = int((counted > 1).sum())

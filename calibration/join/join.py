@@ -40,6 +40,7 @@ from calibration.tables.fresh_folder import fresh_folder
 from calibration.tables.people import of_judges
 from calibration.tables.preferences import FOLLOWING
 from calibration.tables.study_json import (
+    RAW_FOLDER,
     STUDY_FILE,
     JoinedStudy,
     StudyRecord,
@@ -48,7 +49,7 @@ from calibration.tables.study_json import (
     write_study,
 )
 from calibration.tables.tables import TABLES
-from metrics.errors import Fault, InputError, input_fault
+from metrics.errors import InputError, input_fault, join_names
 
 _CONSENT = "consent"
 _CONSENT_FILE = re.compile(rf"{_CONSENT}/[0-9a-f]{{64}}\.txt")
@@ -151,6 +152,10 @@ def _written(
     waves: Sequence[WaveFolder], people: People, output: Path, *, keep_first: bool, parquet: bool
 ) -> JoinSummary:
     notes = [*missing_tables(waves), *assumptions(waves)]
+    if stored := [str(wave.path / RAW_FOLDER) for wave in waves if (wave.path / RAW_FOLDER).is_dir()]:
+        notes.append(
+            f"not joined, since nothing is computed from what was stored: {join_names(stored)}; keep it beside the export"
+        )
     studies = _studies(waves)
     for wave, names in zip(waves, people.renamed, strict=True):
         rename_workers(wave, names)
@@ -240,14 +245,8 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
         earlier = None
     if earlier is None or not earlier.joined:
         named = f"the tables of study {earlier.study}" if earlier else "files"
-        raise InputError(
-            [
-                Fault(
-                    problem=f"this folder holds {named}, which no join wrote",
-                    cure="name a new folder",
-                    path=str(output),
-                )
-            ]
+        raise input_fault(
+            f"this folder holds {named}, which no join wrote", path=output, cure="name a new folder"
         )
 
 

@@ -8,10 +8,11 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from calibration.join.folders import WaveFolder
+from calibration.tables.definition import in_order
 from calibration.tables.people import of_judges, only_used
 from calibration.tables.tables import TABLES, couple_names
 from metrics.arrays import Bools
-from metrics.errors import Fault, InputError, join_names, pluralise
+from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 
 FROM_FILES = frozenset({"intents", "positions", "push_cells", "media"})
 """Tables that come from collections and runs: the same row in two folders is one row."""
@@ -104,15 +105,11 @@ def _refuse_same(first: WaveFolder, second: WaveFolder, common: "pd.Index[str]")
     is_timed = one["decision_seconds"].notna()
     if (same & is_timed).any() or same.all():  # to the millisecond, or word for word in every row
         shown = join_names(same.index[same], most=2)
-        raise InputError(
-            [
-                Fault(
-                    problem=f"{pluralise(int(same.sum()), 'judgment')} ({shown}) stand in {first.path} too, word for word",
-                    cure="one folder is an earlier export or a part of the other: name the later one alone; if they are other answers,"
-                    " give them other ids in column judgment",
-                    path=str(second.path),
-                )
-            ]
+        raise input_fault(
+            f"{pluralise(int(same.sum()), 'judgment')} ({shown}) stand in {first.path} too, word for word",
+            path=second.path,
+            cure="one folder is an earlier export or a part of the other: name the later one alone; if they are other answers,"
+            " give them other ids in column judgment",
         )
 
 
@@ -146,16 +143,8 @@ def _couples(preferences: pd.DataFrame) -> pd.DataFrame:
     """Return task, topic, pair, system_a and system_b of every couple under every id, as texts."""
     columns = ["task", "topic", "pair", "system_left", "system_right"]
     rows = preferences[columns].drop_duplicates().astype("str")
-    is_first = rows["system_left"] <= rows["system_right"]
-    return pd.DataFrame(
-        {
-            "task": rows["task"],
-            "topic": rows["topic"],
-            "pair": rows["pair"],
-            "system_a": rows["system_left"].where(is_first, rows["system_right"]),
-            "system_b": rows["system_right"].where(is_first, rows["system_left"]),
-        }
-    ).drop_duplicates()
+    system_a, system_b = in_order(rows["system_left"], rows["system_right"])
+    return rows[columns[:3]].assign(system_a=system_a, system_b=system_b).drop_duplicates()
 
 
 def leave_once(folders: Sequence[WaveFolder], *, keep_first: bool) -> list[str]:
@@ -234,9 +223,8 @@ def _verdicts_once(folders: Sequence[WaveFolder], faults: list[Fault], *, keep_f
         if preferences is None or not is_judge.any():
             continue
         rows = preferences[is_judge]
-        left, right = (rows[name].astype("str") for name in ("system_left", "system_right"))
-        own = rows.assign(system_a=left.where(left < right, right), system_b=right.where(left < right, left))
-        own = own[key].astype("str")
+        system_a, system_b = in_order(rows["system_left"], rows["system_right"])
+        own = rows.assign(system_a=system_a, system_b=system_b)[key].astype("str")
         again = pd.concat([seen, own]).duplicated().to_numpy(bool)[len(seen) :]
         seen = pd.concat([seen, own])
         if not again.any():
@@ -328,13 +316,9 @@ def _from_files(rows: pd.DataFrame, table: str, owners: Sequence[WaveFolder]) ->
     if twice.any():
         first = rows[twice].iloc[0]
         named = ", ".join(f"{name} {first[name]}" for name in key if isinstance(first[name], str))
-        raise InputError(
-            [
-                Fault(
-                    problem=f"table {table} differs from that of {owners[0].path}: {named}",
-                    cure="the files of the two studies are not the same: give what differs another name, or take the table out of both folders",
-                    path=str(owners[-1].path),
-                )
-            ]
+        raise input_fault(
+            f"table {table} differs from that of {owners[0].path}: {named}",
+            path=owners[-1].path,
+            cure="the files of the two studies are not the same: give what differs another name, or take the table out of both folders",
         )
     return rows

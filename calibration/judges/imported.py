@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from calibration.tables.definition import Tables
+from calibration.tables.definition import Tables, in_order
 from calibration.tables.tables import JUDGE_KIND, TABLES
 from metrics.errors import input_fault, pluralise
 
 ROWS = ("task", "topic", "system_left", "system_right", "choice", "order", "repeat")
-"""Columns that a judge's rows need; decided_at may be there."""
+"""Columns that a judge's rows need; strength, decided_at and criteria, name -> choice and strength, may be there."""
 _PAIR = ["task", "topic", "system_a", "system_b"]
 
 
@@ -21,7 +21,7 @@ def with_judge(
     model: str | None = None,
     prompt_sha256: str | None = None,
 ) -> tuple[Tables, list[str]]:
-    """Return tables workers and preferences with the rows of a judge behind those of people, and notes.
+    """Return tables workers, preferences and criteria with the rows of a judge behind those of people, and notes.
 
     Parameters
     ----------
@@ -55,30 +55,30 @@ def with_judge(
     free = (identity for identity in numbers if identity not in ids)
     rows = rows.assign(worker=name, judgment=[next(free) for _ in range(len(rows))])
     judge = {"worker": name, "kind": JUDGE_KIND, "model": model, "prompt_sha256": prompt_sha256}
+    asked = rows.pop("criteria") if "criteria" in rows else [{}] * len(rows)
+    about = [
+        (judgment, criterion, *said)
+        for judgment, each in zip(rows["judgment"], asked, strict=True)
+        for criterion, said in each.items()
+    ]
     added: Tables = {
         "workers": pd.concat([workers, pd.DataFrame([judge])], ignore_index=True),
         "preferences": pd.concat([preferences, rows], ignore_index=True),
     }
+    if about:
+        frame = pd.DataFrame(about, columns=["judgment", "criterion", "choice", "strength"])
+        frame["strength"] = frame["strength"].astype("Int64")
+        criteria = tables.get("criteria", TABLES["criteria"].empty())
+        added["criteria"] = pd.concat([criteria, frame], ignore_index=True)
     return added, notes
 
 
 def _with_pairs(preferences: pd.DataFrame, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with the ids that pairs have among people, and a note on those that nobody judged."""
-    left, right = rows["system_left"], rows["system_right"]
-    first = left < right
-    couples = pd.DataFrame(
-        {
-            "task": rows["task"],
-            "topic": rows["topic"],
-            "system_a": left.where(first, right),
-            "system_b": right.where(first, left),
-        }
-    )
-    known_left, known_right = (preferences[name].astype("str") for name in ("system_left", "system_right"))
-    is_first = known_left < known_right
-    known = preferences[["task", "topic", "pair"]].assign(
-        system_a=known_left.where(is_first, known_right), system_b=known_right.where(is_first, known_left)
-    )
+    system_a, system_b = in_order(rows["system_left"], rows["system_right"])
+    couples = rows[["task", "topic"]].assign(system_a=system_a, system_b=system_b)
+    system_a, system_b = in_order(preferences["system_left"], preferences["system_right"])
+    known = preferences[["task", "topic", "pair"]].assign(system_a=system_a, system_b=system_b)
     known = known.groupby(_PAIR, as_index=False)["pair"].min()
     found = couples.merge(known, how="left", on=_PAIR)["pair"].set_axis(rows.index)
     made_up = couples["topic"] + "/" + couples["system_a"] + "/" + couples["system_b"]

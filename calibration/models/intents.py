@@ -284,22 +284,14 @@ class IntentFit(HasSummary):
         return by_topic
 
 
-def fit_intents(
-    votes: pd.DataFrame,
-    offered: pd.DataFrame | None = None,
-    *,
-    rng: np.random.Generator,
-    draws: int = DRAWS,
-) -> IntentFit:
-    """Fit the probabilities of intents to table intent_votes.
+def fit_intents(data: IntentBallots, *, rng: np.random.Generator, draws: int = DRAWS) -> IntentFit:
+    """Fit the probabilities of intents to ballots.
 
     Parameters
     ----------
-    votes : DataFrame
-        Table intent_votes. Voters of a topic are the distinct workers with a row for it, those who ticked nothing
-        too; votes of an intent are the distinct workers who ticked it.
-    offered : DataFrame or None
-        Table intents, for the intents that nobody ticked.
+    data : IntentBallots
+        Voters of a topic are the distinct workers with a row for it, those who ticked nothing too; votes of an intent are
+        the distinct workers who ticked it.
     rng : Generator
         Source of the posterior draws.
     draws : int
@@ -315,11 +307,6 @@ def fit_intents(
     NotIdentifiedError
         If nobody voted on a topic with intents.
     """
-    return fit_intents_to(IntentBallots(votes=votes, offered=offered), rng=rng, draws=draws)
-
-
-def fit_intents_to(data: IntentBallots, *, rng: np.random.Generator, draws: int = DRAWS) -> IntentFit:
-    """Fit the probabilities of intents to given ballots; otherwise as `fit_intents`."""
     counts = data.counts
     if counts.empty:
         raise NotIdentifiedError("nobody voted on a topic with intents")

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.clusters import cluster_covariance
+from calibration.inference.clusters import couple_codes, summed_variance
 from calibration.inference.formatting import BAND, band_label, label_axes, tails
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, warning
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, on_single
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.models.patience.stops import SCREEN_CHARS, crossed_error
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from calibration.user_model.model import PERSISTENCE, Diagnostic
+from calibration.user_model.model import PERSISTENCE
 from metrics.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -129,15 +129,13 @@ class PersistenceFit(CalibrationResult):
         )
 
 
-def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> PersistenceFit:
+def fit_persistence(steps: ContinuationCounts) -> PersistenceFit:
     """Fit the probability to go on from one entry of a ranked list to the next.
 
     Parameters
     ----------
-    stops : DataFrame
-        Table stops, of one language; which rows count says `list_steps`.
-    language : str, optional
-        Of the lists, for the size of a screen.
+    steps : ContinuationCounts
+        As `list_steps` makes them of table stops.
 
     Returns
     -------
@@ -147,19 +145,10 @@ def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> Pers
     Raises
     ------
     NotIdentifiedError
-        If no list is usable, nobody read beyond the first screen, or nobody or everybody stopped there.
+        If nobody read beyond the first screen, or nobody or everybody stopped there.
     """
-    return fit_steps(list_steps(stops, language=language))
-
-
-def fit_steps(steps: ContinuationCounts) -> PersistenceFit:
-    """Fit the persistence to given counts; otherwise as `fit_persistence`."""
     p = _persistence(steps)
     at_risk, stopped = steps_by_depth(steps.taken, steps.possible)
-    one_worker = warning(
-        "one_worker", "With a single worker nothing is known about others: there is no interval."
-    )
-    diagnostics: tuple[Diagnostic, ...] = () if len(steps.people) > 1 else (one_worker,)
     return PersistenceFit(
         parameters=MappingProxyType({PERSISTENCE: p}),
         unit="probability",
@@ -170,7 +159,7 @@ def fit_steps(steps: ContinuationCounts) -> PersistenceFit:
         n_censored=int((~steps.stopped).sum()),
         loglik=float(steps.taken.sum() * np.log(p) + steps.stopped.sum() * np.log1p(-p)),
         details=MappingProxyType({"share_to_end": 1 - float(steps.stopped.mean())}),
-        diagnostics=diagnostics,
+        diagnostics=on_single("worker", len(steps.people), "others"),
         possible=steps.possible,
         at_risk=at_risk,
         stops=stopped,
@@ -255,12 +244,9 @@ def _uncertainty(steps: ContinuationCounts, p: float) -> MappingProxyType[str, S
     if workers < 2:
         return MappingProxyType({})
     influence = steps.taken / steps.taken.sum() - steps.stopped / steps.stopped.sum()
-    both = np.unique(steps.worker * texts + steps.text, return_inverse=True)[1]
     by_worker, by_text, by_both = (
-        float(cluster_covariance(np.bincount(clusters, influence).astype(np.float64)))
-        if clusters.max()
-        else 0.0
-        for clusters in (steps.worker, steps.text, both)
+        summed_variance(influence, clusters)
+        for clusters in (steps.worker, steps.text, couple_codes(steps.worker, steps.text))
     )
     centre = math.log(p / (1 - p))
     alone = crossed_error(centre, by_worker, 0.0, workers, workers, Scale.LOGIT)

@@ -163,7 +163,7 @@ class Ranking(HasSummary):
             systems, may_be_first : int
                 How many there are, and how many the judgments leave as the first.
             first : str
-                The names of these, the best first, with `, ` between.
+                The names of these, the best first, separated by commas.
         """
         rows = self.ranking.assign(is_first=self.ranking["rank_low"] == 1)
         groups = rows.groupby(self.keys, sort=False)

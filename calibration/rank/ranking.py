@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -34,9 +35,18 @@ from calibration.tables.preferences import adaptive_tasks, counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
-from metrics.errors import Fault, InputError, input_fault, pluralise
+from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 
 LEVEL = 0.95
+NOT_UNIFORM = "every pair was drawn by the answers before it, so there are no win rates and no ranks"
+NOT_CONNECTED = (
+    "no pair that was drawn whatever the answers were connects the systems {}, so they have no common order"
+)
+NO_PLACE = (
+    "of {} no pair was drawn whatever the answers were: no win rate, any rank, and the ranks of the others reach as much further down"
+    " (adaptive_pairs)"
+)
+MORE_UNIFORM = "collect more such pairs: raise uniform_share, or the budget"
 WITHOUT_JUDGE = (
     "the judge assists win rates alone, those of the pairs drawn whatever the answers were; which system is the best is said by people"
     " alone (adaptive_pairs)"
@@ -116,6 +126,12 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         by_topic=within == "topic",
     )
     judged = list(judge())
+    adaptive = adaptive_tasks(tables["preferences"])
+    every = judge(adaptive=True) if adaptive else ()
+    whole = {each.label: each for each in every if each.task in adaptive}
+    drawn_by_answers = [label for label in whole if label not in {each.label for each in judged}]
+    if not judged and whole:
+        raise input_fault(f"task {drawn_by_answers[0]}: {NOT_UNIFORM}", path=place, cure=MORE_UNIFORM)
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
     if task is not None:
@@ -126,7 +142,8 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
                 f"no preference of task {task!r} counts", path=place, cure=f"name one of {known}"
             )
         judged = named
-    connected, notes = _connected(judged, place)
+    connected, notes = _connected(judged, place, whole=whole)
+    notes += [f"task {label}: {NOT_UNIFORM}; it is left out" for label in drawn_by_answers]
     counted = counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"]
     notes += [
         f"{name}: {finding.sentence.removesuffix('.')} ({finding.name})"
@@ -140,9 +157,6 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
-    adaptive = adaptive_tasks(tables["preferences"])
-    every = judge(adaptive=True) if adaptive else ()
-    whole = {each.label: each for each in every if each.task in adaptive}
     if ordinal:
         connected, about_grades = _graded(connected, whole, place)
         notes += about_grades
@@ -236,7 +250,11 @@ def _assisted(
 
 
 def _connected(
-    judged: list[JudgedSystems], place: str, *, by_judge: bool = False
+    judged: list[JudgedSystems],
+    place: str,
+    *,
+    by_judge: bool = False,
+    whole: Mapping[str, JudgedSystems] = MappingProxyType({}),
 ) -> tuple[list[JudgedSystems], list[str]]:
     """Return the tasks whose systems are connected, and notes on the others.
 
@@ -246,7 +264,9 @@ def _connected(
         If no task is left.
     """
     faults = {
-        each.label: _apart(each, groups, by_judge=by_judge)
+        each.label: (f"task {each.label}: {NOT_CONNECTED.format(groups)}", MORE_UNIFORM)
+        if each.label in whole
+        else _apart(each, groups, by_judge=by_judge)
         for each in judged
         if (groups := unconnected(each))
     }
@@ -339,17 +359,26 @@ def _ranked(
         "rank_low": rank_low,
         "rank_high": rank_high,
     }
+    frame = pd.DataFrame(columns)
+    unplaced = [name for name in whole.systems if name not in judged.systems] if whole is not None else []
+    if whole is not None and unplaced:  # any of them may be above or below the others
+        frame["rank_high"] += len(unplaced)
+        places = np.array([whole.systems.index(name) for name in unplaced], dtype=np.intp)
+        own = _worth_columns(worths, places, level, known=True)
+        ends = {"topics": 0, "judgments": 0, "rank_low": 1, "rank_high": len(frame) + len(unplaced)}
+        rows = pd.DataFrame({"system": unplaced, **own}).assign(**_keys(judged), **ends)
+        frame = pd.concat([frame, rows], ignore_index=True)
     by_worth = worths is not None and (whole is not None or ordinal)
-    order = worths.worth[_places(judged, whole)] if worths is not None and by_worth else rates.value
-    best_first = np.argsort(-np.round(order, 12), kind="stable")
+    best_first = np.argsort(-frame["worth" if by_worth else "win_rate"].round(12).to_numpy(), kind="stable")
     best = None if whole is None else best_system(whole, worths, level, uniform=len(judged.left))
     notes = [
         *([] if best is None else [_on_adaptive(best)]),
+        *([NO_PLACE.format(join_names(unplaced))] if unplaced else []),
         *notes_on(judged, rates, errors, task_duels, adjustment),
         *notes_on_worths(worths, why_none, adjustment),
     ]
     return _RankedTask(
-        ranking=pd.DataFrame(columns).iloc[best_first],
+        ranking=frame.iloc[best_first],
         duels=_duel_rows(judged, task_duels, level, known=not few),
         notes=notes,
         too_few=few,

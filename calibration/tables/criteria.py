@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from calibration.tables.people import people_tables
 from metrics.errors import input_fault, join_names
 
 
@@ -40,9 +41,9 @@ def by_criterion(
     Raises
     ------
     InputError
-        If nobody was asked about such a criterion.
+        If no person was asked about such a criterion.
     """
-    names = criterion_names(tables)
+    names = criterion_names(people_tables(tables))
     if criterion not in names:
         problem = f"there is no criterion {criterion!r}"
         cure = (

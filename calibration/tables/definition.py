@@ -6,7 +6,7 @@
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -47,7 +47,7 @@ DTYPES = MappingProxyType(
 """pandas types by column type; not their names, since pandas looks a name up anew at each use."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column of a table.
 
@@ -55,10 +55,10 @@ class Column:
     ----------
     name : str
         The header, with the unit.
-    kind : ColumnType
-        Type of the values.
     doc : str
         One sentence for researchers who convert their own logs.
+    kind : ColumnType
+        Type of the values.
     required : bool
         The column must be present. Its cells must be filled too unless ``blank`` is set.
     blank : bool
@@ -79,8 +79,9 @@ class Column:
     """
 
     name: str
-    kind: ColumnType
     doc: str
+    _: KW_ONLY
+    kind: ColumnType
     required: bool = False
     blank: bool = False
     all_or_none: bool = False
@@ -139,9 +140,7 @@ class Table:
         if prefix is None:
             return self
         more = [str(name) for name in names if str(name).startswith(prefix) and name not in known]
-        columns = (
-            Column(name=name, kind=ColumnType.TEXT, doc="", sparse=True) for name in dict.fromkeys(more)
-        )
+        columns = (Column(name, "", kind=ColumnType.TEXT, sparse=True) for name in dict.fromkeys(more))
         return replace(self, columns=(*self.columns, *columns)) if more else self
 
     @property
@@ -206,6 +205,13 @@ def is_same(one: "pd.Series[Any]", other: "pd.Series[Any]") -> "pd.Series[bool]"
     values = one.cat.categories.union(other.cat.categories)
     first, second = (column.cat.set_categories(values).cat.codes for column in (one, other))
     return (first == second) & (first >= 0)
+
+
+def in_order(one: "pd.Series[Any]", other: "pd.Series[Any]") -> tuple["pd.Series[str]", "pd.Series[str]"]:
+    """Return the first and the second of two texts of each row in alphabetical order."""
+    one, other = one.astype("str"), other.astype("str")
+    is_first = one <= other
+    return one.where(is_first, other), other.where(is_first, one)
 
 
 def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from calibration.tables.definition import (
     sound_names,
 )
 from calibration.tables.people import odd_rows
-from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_csv, raw_parquet
+from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_table
 from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from calibration.tables.unknown_names import JUDGES_FILE, SUFFIXES, closest_known_name, ignored_files
@@ -39,6 +39,7 @@ from metrics.files import write_atomically, written_whole
 
 _LIKELY = 0.6
 _TEXT = pa.large_string()
+_MANY_ROWS = 50_000
 _Cells = dict[Any, "pd.Series[Any]"]
 
 
@@ -93,12 +94,17 @@ def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[st
     ]
     if faults:
         raise InputError(faults)
-    give_back_memory()  # what the checks took
+    give_back_memory(sum(map(len, tables.values())))  # what the checks took
     return tables
 
 
-def give_back_memory() -> None:
-    """Return freed memory to the system, which both allocators keep for later: 180 MB after a million rows."""
+def give_back_memory(rows: int) -> None:
+    """Return freed memory to the system, which both allocators keep for later: 180 MB after a million rows.
+
+    After few rows there is little, and to look for it takes longer than to read them.
+    """
+    if rows < _MANY_ROWS:
+        return
     pa.default_memory_pool().release_unused()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):  # glibc has it
         trim(0)
@@ -175,11 +181,17 @@ def _bytes_sha256(folder: str | Path) -> str:
 
 def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFrame:
     """Read and check one table file, see `read_tables`; raises `InputError` with every fault found in it."""
-    log = FaultLog(path)
-    names = table.text_names if compact else ()
-    raw = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
+    log, names = FaultLog(path), table.text_names if compact else ()
+    frame = _typed(raw_table(path, log, names), table, log, LineNumbers(path), compact=compact)
+    log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
-    lines = LineNumbers(path)
+    return frame
+
+
+def _typed(
+    raw: pd.DataFrame, table: Table, log: FaultLog, lines: LineNumbers, *, compact: bool = False
+) -> pd.DataFrame:
+    """Return rows with the columns of a table in their types, and note each fault; raise where columns are missing."""
     table = table.opened(raw.columns)
     _check_header(raw, table, log)
     log.raise_if_any()
@@ -189,14 +201,13 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
     for column in table.columns:
         values = _converted(cells, index, column, log, lines, compact=compact)
         columns[column.name] = _compact(values, table.key) if compact else values
-        give_back_memory()  # what the column was read into
+        if compact:
+            give_back_memory(len(index))  # what the column was read into
     frame = pd.DataFrame(columns, index=index)
     if not log.faults:
         for name, values in _derived(frame, table):
             frame[name] = _compact(values, table.key) if compact else values
         _check_rows(frame, table, log, lines)
-    log.faults.sort(key=lambda fault: fault.line or 0)
-    log.raise_if_any()
     return frame
 
 
@@ -223,17 +234,8 @@ def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     It raises `InputError` as reading would. The fault's path is the table's name and its line the row's line
     in a CSV.
     """
-    log, lines = FaultLog(table.name), LineNumbers(None)
-    table = table.opened(frame.columns)
-    _check_header(frame, table, log)
-    log.raise_if_any()
-    frame = frame.reset_index(drop=True)
-    index, cells = frame.index, dict(frame.items())
-    columns = {c.name: _converted(cells, index, c, log, lines) for c in table.columns}
-    typed = pd.DataFrame(columns, index=index)
-    if not log.faults:
-        typed = typed.assign(**dict(_derived(typed, table)))
-        _check_rows(typed, table, log, lines)
+    log = FaultLog(table.name)
+    typed = _typed(frame, table, log, LineNumbers(None))
     log.raise_if_any()
     return typed
 
@@ -385,22 +387,6 @@ def _joined(*cells: pa.Array | str, separator: str = "") -> pa.Array:
     texts = [pa.scalar(one, _TEXT) if isinstance(one, str) else one for one in (*cells, separator)]
     missing = "replace" if separator else "emit_null"
     return pc.binary_join_element_wise(*texts, null_handling=missing)
-
-
-def line_of(path: Path, row: int) -> int:
-    """Return the line on which a row, from 0, of a table file begins; in Parquet the one it would have as CSV."""
-    return lines_of(path, [row])[0]
-
-
-def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
-    """Return `line_of` of several rows."""
-    lines = LineNumbers(path)
-    return [lines[row] for row in rows]
-
-
-def raw_rows(path: Path) -> pd.DataFrame:
-    """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
-    return (raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
 
 
 def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.tables.definition import in_order
 from calibration.tables.tables import JUDGE_CHOICES, JUDGE_KIND, TABLES
 from metrics.arrays import Bools
+
+_CURE = "give the worker kind model in table workers if it is no person, else"
 
 
 class OddRow(NamedTuple):
@@ -111,6 +114,9 @@ def odd_rows(tables: Mapping[str, pd.DataFrame]) -> Iterator[OddRow]:
         yield from _of_no_judgment(tables)
     if "preferences" in tables:
         mask = of_judges(tables["preferences"], judges)
+        if "criteria" in tables:
+            of_people = ~tables["criteria"]["judgment"].isin(tables["preferences"].loc[mask, "judgment"])
+            yield from _unlike_people("criteria", tables["criteria"]["choice"], of_people.to_numpy(bool))
         yield from _of_judges_only(tables["preferences"], mask)
         yield from _twice(tables["preferences"][mask])
 
@@ -137,23 +143,23 @@ def _of_no_judgment(tables: Mapping[str, pd.DataFrame]) -> Iterator[OddRow]:
 
 
 def _of_judges_only(preferences: pd.DataFrame, of_a_judge: Bools) -> Iterator[OddRow]:
-    cure = "give the worker kind model in table workers if it is no person, else"
     for name in (name for name in ("order", "repeat") if name in preferences):
         for row in np.flatnonzero(preferences[name].notna().to_numpy(bool) & ~of_a_judge):
             problem = f"{name} is filled in, and the worker is not of kind model"
-            yield OddRow("preferences", int(row), problem, f"{cure} leave {name} empty")
-    unlike = preferences["choice"].isin(JUDGE_CHOICES).to_numpy(bool) & ~of_a_judge
-    for row in np.flatnonzero(unlike):
-        problem = f"choice is {preferences['choice'].iloc[row]}, and the worker is not of kind model"
-        yield OddRow("preferences", int(row), problem, f"{cure} remove the row")
+            yield OddRow("preferences", int(row), problem, f"{_CURE} leave {name} empty")
+    yield from _unlike_people("preferences", preferences["choice"], ~of_a_judge)
+
+
+def _unlike_people(table: str, choice: "pd.Series[Any]", of_people: Bools) -> Iterator[OddRow]:
+    for row in np.flatnonzero(choice.isin(JUDGE_CHOICES).to_numpy(bool) & of_people):
+        problem = f"choice is {choice.iloc[row]}, and the worker is not of kind model"
+        yield OddRow(table, int(row), problem, f"{_CURE} remove the row")
 
 
 def _twice(verdicts: pd.DataFrame) -> Iterator[OddRow]:
-    left, right = (verdicts[name].astype("str") for name in ("system_left", "system_right"))
-    is_first = left < right
-    key = verdicts.reindex(columns=["worker", "task", "topic", "order", "repeat"]).assign(
-        system_a=left.where(is_first, right), system_b=right.where(is_first, left)
-    )
+    system_a, system_b = in_order(verdicts["system_left"], verdicts["system_right"])
+    key = verdicts.reindex(columns=["worker", "task", "topic", "order", "repeat"])
+    key = key.assign(system_a=system_a, system_b=system_b)
     for row in verdicts.index[key.duplicated()]:
         said = f"{verdicts.loc[row, 'worker']} answered twice about this pair"
         yield OddRow(

@@ -70,7 +70,22 @@ def _frame_cure(frame: pd.DataFrame) -> str:
     return f'give {{"{name}": frame}} instead of frame{lack}'
 
 
-def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:
+def raw_rows(path: Path) -> pd.DataFrame:
+    """Return every column of a sound table file, also those that are ignored, as text."""
+    return raw_table(path, FaultLog(path)).astype("str")
+
+
+def raw_table(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:
+    """Read every cell of a table file, those of a CSV as `raw_csv` does.
+
+    It raises `InputError` for a file that is no table.
+    """
+    frame = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
+    log.raise_if_any()
+    return frame
+
+
+def raw_csv(path: Path, log: FaultLog, names: Collection[str]) -> pd.DataFrame:
     """Read every cell of a CSV as text, columns of ``names`` as categories.
 
     Ragged rows and text that is not UTF-8 are faults.
@@ -181,9 +196,9 @@ def _note_ragged_rows(path: Path, log: FaultLog) -> None:
 
 
 class LineNumbers:
-    """Line of each row in its file, read only when a fault needs it.
+    """Line on which each row, from 0, begins in its file, read only when a fault needs it.
 
-    Quoted fields may span lines.
+    Quoted fields may span lines. A row of a Parquet file or of a frame has the line that it would have as CSV.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -22,9 +22,11 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Pla
 
 from calibration.user_model.json_files import read_model, write_json
 from metrics.errors import Fault, InputError, pluralise
-from metrics.files import relative_path
+from metrics.files import file_sha256, relative_path
 
 STUDY_FILE = "study.json"
+RAW_FOLDER = "raw"
+"""Folder beside the tables with everything as it was stored (prefcal export --raw)."""
 
 
 def _written(time: datetime) -> str:
@@ -432,7 +434,7 @@ class TableChange(NamedTuple):
 def table_records(folder: str | Path, rows: Mapping[str, int]) -> dict[str, TableRecord]:
     """Return the records of tables just written, from their numbers of rows."""
     return {
-        name: TableRecord(rows=count, sha256=_sha256(Path(folder) / f"{name}.csv"))
+        name: TableRecord(rows=count, sha256=file_sha256(Path(folder) / f"{name}.csv"))
         for name, count in sorted(rows.items())
     }
 
@@ -559,11 +561,6 @@ def _torn(name: str, path: Path) -> Fault:
 
 def _forget(name: str) -> str:
     return f'take "{name}" out of "tables" in {STUDY_FILE}'
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _holds(path: Path, sha256: str) -> bool:

@@ -11,10 +11,11 @@ from pathlib import Path
 import pandas as pd
 
 from calibration.tables.definition import Table
-from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
+from calibration.tables.files import table_paths
 from calibration.tables.people import people_tables
 from calibration.tables.plausibility import doubts
 from calibration.tables.preferences import knows_workers
+from calibration.tables.raw_files import LineNumbers, raw_rows
 from calibration.tables.study_json import changes, is_unended, last_line, read_study, recorded_tables
 from calibration.tables.tables import TABLES
 from calibration.tables.unknown_names import Ignored, ignored_columns, ignored_files
@@ -88,7 +89,7 @@ def _values(
     files: Mapping[str, Path], tables: Mapping[str, pd.DataFrame], *, is_brief: bool = False
 ) -> Iterator[Fault]:
     for table, row, problem, cure in doubts(tables, is_brief=is_brief):
-        yield Fault(problem=problem, cure=cure, path=str(files[table]), line=line_of(files[table], row))
+        yield Fault(problem=problem, cure=cure, path=str(files[table]), line=LineNumbers(files[table])[row])
 
 
 def _twice(folder: str | Path) -> Iterator[Fault]:
@@ -116,14 +117,14 @@ def _repeats(path: Path, table: Table, frame: pd.DataFrame) -> Fault | None:
     pairs = _same_rows(raw_rows(path).itertuples(index=False, name=None))
     if not pairs:
         return None
-    lines = lines_of(path, [row for pair in pairs[:_SHOWN] for row in pair])
-    shown = [f"line {again} as line {first}" for first, again in zip(lines[::2], lines[1::2], strict=True)]
+    lines = LineNumbers(path)
+    shown = [f"line {lines[again]} as line {lines[first]}" for first, again in pairs[:_SHOWN]]
     rows = "1 row is" if len(pairs) == 1 else f"{len(pairs):,} rows are"
     return Fault(
         problem=f"{rows} the same as an earlier one ({', '.join(shown)}{', ...' * (len(pairs) > _SHOWN)})",
         cure=f"remove rows that were copied; {_own_rows(table)}",
         path=str(path),
-        line=lines[1],
+        line=lines[pairs[0][1]],
     )
 
 
@@ -141,7 +142,8 @@ def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
     if again.empty:
         return
     same = (judged[who] == judged.loc[again[0], who]).all(axis=1)
-    first, second = lines_of(path, [int(judged.index[same][0]), int(again[0])])
+    lines = LineNumbers(path)
+    first, second = lines[judged.index[same][0]], lines[again[0]]
     rows = "1 judgment is" if len(again) == 1 else f"{len(again):,} judgments are"
     yield Fault(
         problem=f"{rows} of a pair that the worker had judged before (line {second} as line {first}), and no repeat",

@@ -5,62 +5,24 @@ faults with file, row and cure. The shapes are a contract with logs from elsewhe
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_same, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, in_order, is_same, is_unknown
 
-
-def _text(
-    name: str, doc: str, *, required: bool = False, blank: bool = False, choices: tuple[str, ...] = ()
-) -> Column:
-    return Column(name=name, kind=ColumnType.TEXT, doc=doc, required=required, blank=blank, choices=choices)
-
-
-def _number(
-    name: str, doc: str, *, required: bool = False, low: float | None = 0.0, high: float | None = None
-) -> Column:
-    return Column(name=name, kind=ColumnType.NUMBER, doc=doc, required=required, low=low, high=high)
-
-
-def _integer(
-    name: str, doc: str, *, required: bool = False, low: float | None = 0, high: float | None = None
-) -> Column:
-    return Column(name=name, kind=ColumnType.INTEGER, doc=doc, required=required, low=low, high=high)
-
-
-def _flag(name: str, doc: str, *, required: bool = False) -> Column:
-    return Column(name=name, kind=ColumnType.FLAG, doc=doc, required=required)
-
-
-def _time(name: str, doc: str, *, required: bool = False) -> Column:
-    return Column(name=name, kind=ColumnType.TIME, doc=doc, required=required)
-
-
-def _sparse(column: Column) -> Column:
-    return replace(column, sparse=True)
-
-
-def _worker() -> Column:
-    return _text("worker", "Pseudonym of the worker, the same in every table of a study.", required=True)
-
-
-def _topic() -> Column:
-    return _text(
-        "topic", "Query, event or interest profile, as the collection's topics file names it.", required=True
-    )
-
-
-def _system(*, required: bool = False) -> Column:
-    return _text("system", "Name of the system in the study file.", required=required)
-
-
-def _task(*, required: bool = False) -> Column:
-    return _text("task", "Name of the task in the study file.", required=required)
-
-
+_text = partial(Column, kind=ColumnType.TEXT)
+_number = partial(Column, kind=ColumnType.NUMBER, low=0.0)
+_integer = partial(Column, kind=ColumnType.INTEGER, low=0)
+_flag = partial(Column, kind=ColumnType.FLAG)
+_time = partial(Column, kind=ColumnType.TIME)
+_system = partial(_text, "system", "Name of the system in the study file.")
+_task = partial(_text, "task", "Name of the task in the study file.")
+_WORKER = _text("worker", "Pseudonym of the worker, the same in every table of a study.", required=True)
+_TOPIC = _text(
+    "topic", "Query, event or interest profile, as the collection's topics file names it.", required=True
+)
 _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
 CHOICES = ("left", "right", "equally_good", "equally_bad")
@@ -128,9 +90,7 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 
 def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
     """Return `topic/system/system` of each row of preferences, systems sorted."""
-    left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
-    ordered = left <= right
-    first, second = left.where(ordered, right), right.where(ordered, left)
+    first, second = in_order(frame["system_left"], frame["system_right"])
     return frame["topic"].astype("str") + "/" + first + "/" + second
 
 
@@ -160,15 +120,18 @@ _TABLES = (
             ),
         ),
         columns=(
-            _worker(),
+            _WORKER,
             _text("platform", "Where the worker came from, as the study file names it, such as generic."),
             _time("consented_at", "When the worker agreed to take part."),
             _time("completed_at", "When every required answer was stored."),
             _time("withdrawn_at", "When the worker took the consent back."),
             _number("mean_search_seconds", "Mean search time over the worker's queries."),
             _number("consistency", "Share of validation pairs answered alike.", high=1.0),
-            _sparse(
-                _number("gold_right", "Share of gold pairs, whose answer is known, answered right.", high=1.0)
+            _number(
+                "gold_right",
+                "Share of gold pairs, whose answer is known, answered right.",
+                high=1.0,
+                sparse=True,
             ),
             _flag("excluded", "Left out of fits and agreement by the study's exclusion rule."),
             _text("reason", "Which part of the rule excluded the worker."),
@@ -177,15 +140,14 @@ _TABLES = (
                 "How the worker's part ended: complete, screened_out, failed_checks, partial, withdrawn; else empty.",
             ),
             _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
-            _sparse(
-                _text(
-                    "kind",
-                    "Who this is: a person, also where the cell is empty, or a language model or rule, whose rows are compared with those of people and never counted with them.",
-                    choices=("human", JUDGE_KIND),
-                )
+            _text(
+                "kind",
+                "A person (also where the cell is empty), or a language model or rule, compared with people and never counted with them.",
+                choices=("human", JUDGE_KIND),
+                sparse=True,
             ),
-            _sparse(_text("model", "Of kind model: which one judged, with its version.")),
-            _sparse(_text("prompt_sha256", "Of kind model: SHA-256 of the prompt.")),
+            _text("model", "Kind model: which one judged, with its version.", sparse=True),
+            _text("prompt_sha256", "Kind model: SHA-256 of the prompt.", sparse=True),
         ),
     ),
     Table(
@@ -212,31 +174,26 @@ _TABLES = (
         ),
         columns=(
             _text("judgment", "Id of the judgment."),
-            Column(
-                name="worker",
-                kind=ColumnType.TEXT,
-                doc="Pseudonym of the worker, the same in every table of a study. Without this column who judged is not known.",
+            _text(
+                "worker",
+                "Pseudonym of the worker, the same in every table of a study. Without this column who judged is not known.",
                 all_or_none=True,
             ),
             _task(required=True),
-            _topic(),
-            Column(
-                name="pair",
-                kind=ColumnType.TEXT,
-                doc="Id of the unordered couple of systems, the same whatever the sides. Without this column topic/system/system.",
+            _TOPIC,
+            _text(
+                "pair",
+                "Id of the unordered couple of systems, the same whatever the sides. Without this column topic/system/system.",
                 derived=couple_names,
             ),
             _text("system_left", "System shown on the left (or first).", required=True),
             _text("system_right", "System shown on the right (or second).", required=True),
-            replace(
-                _text("choice", "The answer.", required=True, choices=CHOICES), judge_choices=JUDGE_CHOICES
-            ),
-            _sparse(
-                _integer(
-                    "strength",
-                    "Of graded choices: how much better the chosen side is, 1 slightly, 2 much (with seven grades 1, 2, 3); 0 for neither.",
-                    high=MAX_STRENGTH,
-                )
+            _text("choice", "The answer.", required=True, choices=CHOICES, judge_choices=JUDGE_CHOICES),
+            _integer(
+                "strength",
+                "Graded choices: how much better the chosen side is, 1 slightly, 2 much (with seven grades 1, 2, 3); 0 for neither.",
+                high=MAX_STRENGTH,
+                sparse=True,
             ),
             _time("shown_at", "When the pair was shown."),
             _time("decided_at", "When the answer was stored."),
@@ -248,46 +205,42 @@ _TABLES = (
             _integer("revision", "1 for a first answer, more when it was changed before finishing.", low=1),
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
-            _sparse(
-                _integer(
-                    "text_version",
-                    "Which version of the topic's texts the page showed: 1 the first, 2 after the first time that one of them was mended, and so on.",
-                    low=1,
-                )
+            _integer(
+                "text_version",
+                "Which version of the topic's texts the page showed: 1 the first, 2 after the first time that one of them was mended, and so on.",
+                low=1,
+                sparse=True,
             ),
-            _sparse(
-                _text(
-                    "gold",
-                    "Of a gold pair: its known answer, by the sides shown. Such a judgment counts in no estimate.",
-                    choices=GOLD,
-                )
+            _text(
+                "gold",
+                "Gold pairs: the known answer, by the sides shown. Such a judgment counts in no estimate.",
+                choices=GOLD,
+                sparse=True,
             ),
-            _sparse(_text("reason", "Why the worker chose so, in the worker's words.")),
+            _text("reason", "Why the worker chose so, in the worker's words.", sparse=True),
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
             _number(
                 "chance",
-                "Of adaptive pairs: the probability with which the pair was drawn, given the answers before.",
+                "Adaptive pairs: the probability with which the pair was drawn, given earlier answers.",
                 high=1.0,
             ),
             _text(
                 "drawn",
-                "Of adaptive pairs: uniform, whatever the answers before were; or adaptive, by them. Adaptive ones count for worths and the best system only.",
+                "Adaptive pairs: drawn independently of earlier answers, or by them. Adaptive ones count for worths and the best system only.",
                 choices=DRAWS,
             ),
-            _sparse(
-                _integer(
-                    "order",
-                    "Of a worker of kind model: 1 or 2, which of the two orders of the pair this was; empty where that is not known, or the answer is over both.",
-                    low=1,
-                    high=2,
-                )
+            _integer(
+                "order",
+                "Kind model: order of the pair, 1 or 2; empty where not known, or where the answer is over both.",
+                low=1,
+                high=2,
+                sparse=True,
             ),
-            _sparse(
-                _integer(
-                    "repeat",
-                    "Of a worker of kind model: 1, 2, ...: the how many-th answer about the pair in this order.",
-                    low=1,
-                )
+            _integer(
+                "repeat",
+                "Kind model: 1, 2, ...: number of the answer about the pair in this order.",
+                low=1,
+                sparse=True,
             ),
         ),
     ),
@@ -299,8 +252,14 @@ _TABLES = (
         columns=(
             _text("judgment", "The judgment of table preferences that was given with it.", required=True),
             _text("criterion", "Name of the criterion in the study file.", required=True),
-            _text("choice", "The answer, by the sides of the judgment.", required=True, choices=CHOICES),
-            _sparse(_integer("strength", "As in table preferences.", high=MAX_STRENGTH)),
+            _text(
+                "choice",
+                "The answer, by the sides of the judgment.",
+                required=True,
+                choices=CHOICES,
+                judge_choices=JUDGE_CHOICES,
+            ),
+            _integer("strength", "As in table preferences.", high=MAX_STRENGTH, sparse=True),
         ),
     ),
     Table(
@@ -315,7 +274,7 @@ _TABLES = (
             ),
         ),
         columns=(
-            _topic(),
+            _TOPIC,
             _text("intent", "Id of the intent.", required=True),
             _number("probability", "The collection's P(i|q); empty when there is none.", high=1.0),
         ),
@@ -325,8 +284,8 @@ _TABLES = (
         doc="One row per tick. Each worker asked has a row per topic: with an empty intent when nothing was ticked.",
         key=("worker", "topic", "intent"),
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _text("intent", "Intent ticked; empty: voted for none.", required=True, blank=True),
         ),
     ),
@@ -335,8 +294,8 @@ _TABLES = (
         doc="One row per rating of an iUnit for an intent by one assessor.",
         key=("worker", "topic", "intent", "iunit"),
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _text("intent", "Intent assumed.", required=True),
             _text("iunit", "iUnit rated.", required=True),
             _number("rating", "0 unimportant to 4 highly important.", required=True, high=4.0),
@@ -346,8 +305,8 @@ _TABLES = (
         name="searches",
         doc="Time spent searching for a query before judging.",
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _number("seconds", "Server time from showing the search page to leaving it.", required=True),
         ),
     ),
@@ -355,7 +314,7 @@ _TABLES = (
         name="answers",
         doc="Answers to the study's own questions.",
         columns=(
-            _worker(),
+            _WORKER,
             _task(),
             _text("question", "Id of the question.", required=True),
             _text("value", "The answer as given.", required=True, blank=True),
@@ -373,8 +332,8 @@ _TABLES = (
             ),
         ),
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _system(),
             _time("started_at", "This worker's own enrolment.", required=True),
             _time(
@@ -400,13 +359,12 @@ _TABLES = (
             ),
         ),
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _system(),
-            Column(
-                name="visit",
-                kind=ColumnType.INTEGER,
-                doc="Number of the visit within worker and topic, from 1. Without this column they are counted by start.",
+            _integer(
+                "visit",
+                "Number of the visit within worker and topic, from 1. Without this column they are counted by start.",
                 low=1,
                 derived=visit_numbers,
             ),
@@ -429,14 +387,14 @@ _TABLES = (
     Table(
         name="prompts",
         doc="Reminders and invitations sent to a worker.",
-        columns=(_worker(), _topic(), _time("sent_at", "When it was sent.", required=True)),
+        columns=(_WORKER, _TOPIC, _time("sent_at", "When it was sent.", required=True)),
     ),
     Table(
         name="activity",
         doc="Signs of life of stream pages, from which visits can be cut anew.",
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _system(),
             _text("page", "Id of the page load.", required=True),
             _time("at", "When.", required=True),
@@ -459,8 +417,8 @@ _TABLES = (
             ),
         ),
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _system(),
             _text("page", "Id of the page load.", required=True),
             _integer("visit", "The visit the page belongs to.", low=1),
@@ -470,13 +428,11 @@ _TABLES = (
                 "item", "Id of the iUnit, link or update, or the hash of the picture or sound.", required=True
             ),
             _text("kind", "What the item is.", required=True, choices=("iunit", "link", "update", "media")),
-            Column(
-                name="words",
-                kind=ColumnType.INTEGER,
-                doc="Whitespace tokens of the item; a picture or sound has none.",
+            _integer(
+                "words",
+                "Whitespace tokens of the item; a picture or sound has none.",
                 required=True,
                 blank=True,
-                low=0,
             ),
             _integer("chars", "Counted characters of the item."),
             _integer("end_offset_chars", "Counted characters of the text read up to the item's end."),
@@ -515,8 +471,8 @@ _TABLES = (
             ),
         ),
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _system(),
             _text("page", "Id of the page load."),
             _text("judgment", "The judgment the text belongs to."),
@@ -534,9 +490,9 @@ _TABLES = (
             _integer("opened", "Second layers opened."),
             _integer(
                 "rank_read",
-                "Of a ranked list: rank of the furthest entry seen, 0 for none; empty for other texts.",
+                "Ranked lists: rank of the furthest entry seen, 0 for none; empty for other texts.",
             ),
-            _integer("ranks", "Of a ranked list: how many entries it has; empty for other texts.", low=1),
+            _integer("ranks", "Ranked lists: how many entries it has; empty for other texts.", low=1),
             _LANGUAGE,
         ),
     ),
@@ -544,8 +500,8 @@ _TABLES = (
         name="lateness",
         doc="One row per answer to the question whether an update was still of use.",
         columns=(
-            _worker(),
-            _topic(),
+            _WORKER,
+            _TOPIC,
             _text("nugget", "The one new nugget of the update.", required=True),
             _integer("visits_late", "Visits between the nugget's time and its reading.", required=True),
             _flag("useful", "The answer.", required=True),
@@ -557,7 +513,7 @@ _TABLES = (
         key=("task", "topic", "system"),
         columns=(
             _task(required=True),
-            _topic(),
+            _TOPIC,
             _system(required=True),
             _text("media", "SHA-256 of the bytes that were shown: `item` of table reads.", required=True),
             _text("source_sha256", "SHA-256 of the file."),
@@ -574,7 +530,7 @@ _TABLES = (
         key=("task", "topic", "system", "intent", "iunit"),
         columns=(
             _task(),
-            _topic(),
+            _TOPIC,
             _system(required=True),
             _text("intent", "Intent whose trailtext is read.", required=True),
             _text("iunit", "iUnit met.", required=True),
@@ -588,7 +544,7 @@ _TABLES = (
         key=("task", "topic", "pair", "system", "convention"),
         columns=(
             _task(),
-            _topic(),
+            _TOPIC,
             _text("pair", "Id of the pair; both its systems share topic and days."),
             _system(required=True),
             _number("days", "Days summed over."),

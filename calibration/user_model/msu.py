@@ -14,18 +14,10 @@ from calibration.user_model.measures import clipped_population, joint_parameters
 from calibration.user_model.model import LATENESS, SPEED, UserModel, load_model
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.score import (
-    MSU,
-    MSUPerSecond,
-    MSUStandardError,
-    Population,
-    SimulatedUsers,
-    StreamMeasure,
-    Users,
-    msu_scores,
-)
+from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError, StreamMeasure
+from metrics.msu.score import msu_scores
 from metrics.msu.simulation import Lengths
-from metrics.msu.trails import RANGES
+from metrics.msu.trails import RANGES, Population, SimulatedUsers, Users
 from metrics.results import Score, Topics
 
 NOTHING: Mapping[str, float] = MappingProxyType({})

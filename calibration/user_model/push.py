@@ -12,9 +12,11 @@ from calibration.user_model.draws import Draws, Part
 from calibration.user_model.family import FamilyModel, Spread
 from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, lacking_push_weights, load_model
 from metrics.errors import input_fault, join_names
+from metrics.push.contingency import Contingency
 from metrics.push.days import count_pushes
+from metrics.push.measures import T11U, PushMeasure
 from metrics.push.pool import push_pool
-from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, push_scores
+from metrics.push.score import counted_topics, push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.results import ALL, Score, Topics
 

@@ -15,7 +15,10 @@ from calibration.user_model.model import UserModel, load_model
 from metrics.arrays import Floats
 from metrics.errors import FaultLog, join_names
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
+from metrics.ranked.measures import TIAERR, TIANDCG, RankedMeasure
+from metrics.ranked.named import ListMeasure
+from metrics.ranked.recall import TIASBR
+from metrics.ranked.score import ranked_scores
 from metrics.results import ALL, Score, ScoreKey, Topics
 from metrics.topic_ids import TopicNames
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from calibration.tables.definition import DTYPES
 from calibration.tables.tables import TABLES
-from calibration.visits.followed_visits import in_order, places
+from calibration.visits.followed_visits import in_order, milliseconds, places
 from metrics.arrays import Bools, Floats, Indices
 
 STREAM = ["worker", "topic"]
@@ -153,7 +153,7 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Activ
     # by name, not by who came first: the order of rows decides nothing
     page, pages = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)
     view, views = pd.factorize(stream * len(pages) + page, sort=True)
-    at, leaves = _milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
+    at, leaves = milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
     row = in_order(view, at, leaves)
     left, of_view = leaves[row], view[row]
     row = row[~np.append(False, (of_view[1:] == of_view[:-1]) & left[1:] & left[:-1])] if len(row) else row
@@ -185,7 +185,7 @@ def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Millisec
         size = len(names)
         return np.full(size, limits.min), np.full(size, limits.max), np.ones(size, dtype=bool)
     bounds = follows[STREAM].assign(
-        started_at=_milliseconds(follows["started_at"]), ended_at=_milliseconds(follows["ended_at"])
+        started_at=milliseconds(follows["started_at"]), ended_at=milliseconds(follows["ended_at"])
     )
     spans = bounds.groupby(STREAM).agg({"started_at": "min", "ended_at": "max"})
     row = spans.index.get_indexer(pd.MultiIndex.from_frame(names))
@@ -251,7 +251,7 @@ def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.Data
     """
     exported = pd.DataFrame({"stream": places(visits, names)})
     for name in ("start", "end"):
-        exported[name] = _milliseconds(visits[name])
+        exported[name] = milliseconds(visits[name])
     first, last = _same(cut, exported, "start"), _same(cut, exported[::-1], "end")
     for name in ("entry", "stream_at"):
         if name in visits:
@@ -273,11 +273,6 @@ def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Indices:
     found = pd.Index(other[kept]).get_indexer(one)
     rows: Indices = np.append(exported.index[kept], -1).astype(np.intp)[found]
     return rows
-
-
-def _milliseconds(times: "pd.Series[Any]") -> Milliseconds:
-    utc = times.dt.tz_convert("UTC").dt.tz_localize(None)
-    return np.asarray(utc.to_numpy("datetime64[ms]").astype(np.int64))
 
 
 def _times(milliseconds: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -30,7 +30,7 @@ def scores(path: Path) -> pd.DataFrame:
     """
     log = FaultLog(path)
     found = []
-    for line, (_, query, document, group) in rows(path, FIELDS, log):
+    for line, (_, query, document, group) in rows(FIELDS, log):
         if group.isdigit():
             found.append((document, query, "group", -int(group)))
         else:

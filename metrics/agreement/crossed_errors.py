@@ -117,12 +117,12 @@ class Crossing:
     @property
     def queries(self) -> int:
         """Number of queries that were judged."""
-        return int(self.query.max()) + 1
+        return int(self.query.max(initial=-1)) + 1
 
     @property
     def workers(self) -> int:
         """Number of workers who judged; 0 where unknown."""
-        return int(self.worker.max()) + 1 if self.knows_workers else 0
+        return int(self.worker.max(initial=-1)) + 1 if self.knows_workers else 0
 
     @property
     def queries_each(self) -> float:

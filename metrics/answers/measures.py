@@ -49,7 +49,7 @@ class AnswerMeasure(Measure, ABC):
         Judgments that it counts; None: it counts the answer itself.
     """
 
-    family: ClassVar[str] = "answers"
+    family = "answers"
     needs: ClassVar[JudgmentKind | None] = None
 
     @abstractmethod
@@ -103,10 +103,10 @@ class NuggetsAll(AnswerMeasure):
     'nuggets-all'
     """
 
-    name: ClassVar[str] = "nuggets-all"
-    source: ClassVar[str] = f"{NUGGETIZER}, all_score"
-    definition: ClassVar[str] = "Share of the nuggets that the answer has; half a nugget where partly."
-    needs: ClassVar[JudgmentKind | None] = "nuggets"
+    name = "nuggets-all"
+    source = f"{NUGGETIZER}, all_score"
+    definition = "Share of the nuggets that the answer has; half a nugget where partly."
+    needs = "nuggets"
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the share of all nuggets."""
@@ -123,10 +123,10 @@ class NuggetsAllStrict(AnswerMeasure):
     'nuggets-all-strict'
     """
 
-    name: ClassVar[str] = "nuggets-all-strict"
-    source: ClassVar[str] = f"{NUGGETIZER}, strict_all_score"
-    definition: ClassVar[str] = "Share of the nuggets that the answer has in full."
-    needs: ClassVar[JudgmentKind | None] = "nuggets"
+    name = "nuggets-all-strict"
+    source = f"{NUGGETIZER}, strict_all_score"
+    definition = "Share of the nuggets that the answer has in full."
+    needs = "nuggets"
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the share of all nuggets, in full."""
@@ -143,10 +143,10 @@ class NuggetsVital(AnswerMeasure):
     'nuggets-vital'
     """
 
-    name: ClassVar[str] = "nuggets-vital"
-    source: ClassVar[str] = f"{NUGGETIZER}, vital_score"
-    definition: ClassVar[str] = "Share of the vital nuggets that the answer has; half a nugget where partly."
-    needs: ClassVar[JudgmentKind | None] = "nuggets"
+    name = "nuggets-vital"
+    source = f"{NUGGETIZER}, vital_score"
+    definition = "Share of the vital nuggets that the answer has; half a nugget where partly."
+    needs = "nuggets"
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the share of the vital nuggets."""
@@ -163,10 +163,10 @@ class NuggetsVitalStrict(AnswerMeasure):
     'nuggets-vital-strict'
     """
 
-    name: ClassVar[str] = "nuggets-vital-strict"
-    source: ClassVar[str] = f"{NUGGETIZER}, strict_vital_score"
-    definition: ClassVar[str] = "Share of the vital nuggets that the answer has in full."
-    needs: ClassVar[JudgmentKind | None] = "nuggets"
+    name = "nuggets-vital-strict"
+    source = f"{NUGGETIZER}, strict_vital_score"
+    definition = "Share of the vital nuggets that the answer has in full."
+    needs = "nuggets"
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the share of the vital nuggets, in full."""
@@ -188,10 +188,10 @@ class NuggetsWeighted(AnswerMeasure):
     'nuggets-weighted(strict=True)'
     """
 
-    name: ClassVar[str] = "nuggets-weighted"
-    source: ClassVar[str] = f"{NUGGETS_PAPER}, weighted score"
-    definition: ClassVar[str] = "Share of the nuggets that the answer has; okay nuggets weigh half."
-    needs: ClassVar[JudgmentKind | None] = "nuggets"
+    name = "nuggets-weighted"
+    source = f"{NUGGETS_PAPER}, weighted score"
+    definition = "Share of the nuggets that the answer has; okay nuggets weigh half."
+    needs = "nuggets"
     strict: bool = False
 
     @property
@@ -216,7 +216,7 @@ class CitationMeasure(AnswerMeasure):
         Look at the first citation of a sentence, as the track's assessors did, or at the mean over all that were judged.
     """
 
-    needs: ClassVar[JudgmentKind | None] = "support"
+    needs = "support"
     strict: bool = False
     citations: Literal["first", "all"] = "first"
 
@@ -241,9 +241,9 @@ class CitationPrecision(CitationMeasure):
     'citation-precision(citations=all)'
     """
 
-    name: ClassVar[str] = "citation-precision"
-    source: ClassVar[str] = f"{SUPPORT_PAPER}, weighted precision"
-    definition: ClassVar[str] = "Support of a sentence that cites by its first source; half where partial."
+    name = "citation-precision"
+    source = f"{SUPPORT_PAPER}, weighted precision"
+    definition = "Support of a sentence that cites by its first source; half where partial."
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the mean support of the sentences judged."""
@@ -261,9 +261,9 @@ class CitationRecall(CitationMeasure):
     'citation-recall(strict=True)'
     """
 
-    name: ClassVar[str] = "citation-recall"
-    source: ClassVar[str] = f"{SUPPORT_PAPER}, weighted recall"
-    definition: ClassVar[str] = "Support of a sentence by its first source; 0 where it cites none."
+    name = "citation-recall"
+    source = f"{SUPPORT_PAPER}, weighted recall"
+    definition = "Support of a sentence by its first source; 0 where it cites none."
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the mean support of the sentences that count."""
@@ -281,10 +281,10 @@ class Support(AnswerMeasure):
     'support'
     """
 
-    name: ClassVar[str] = "support"
-    source: ClassVar[str] = f"judgments as in {SUPPORT_PAPER}; the mean over citations is ours"
-    definition: ClassVar[str] = "Support that a citation gives to its sentence; half where partial."
-    needs: ClassVar[JudgmentKind | None] = "support"
+    name = "support"
+    source = f"judgments as in {SUPPORT_PAPER}; the mean over citations is ours"
+    definition = "Support that a citation gives to its sentence; half where partial."
+    needs = "support"
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the mean support of the judged citations."""
@@ -301,10 +301,10 @@ class SupportStrict(AnswerMeasure):
     'support-strict'
     """
 
-    name: ClassVar[str] = "support-strict"
-    source: ClassVar[str] = f"judgments as in {SUPPORT_PAPER}; the share of citations is ours"
-    definition: ClassVar[str] = "Share of the citations that support their sentence in full."
-    needs: ClassVar[JudgmentKind | None] = "support"
+    name = "support-strict"
+    source = f"judgments as in {SUPPORT_PAPER}; the share of citations is ours"
+    definition = "Share of the citations that support their sentence in full."
+    needs = "support"
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the share of the judged citations with full support."""
@@ -328,9 +328,9 @@ class CitedSentences(AnswerMeasure):
     'cited-sentences'
     """
 
-    name: ClassVar[str] = "cited-sentences"
-    source: ClassVar[str] = "a count of the answer, ours"
-    definition: ClassVar[str] = "Share of the sentences that cite a source."
+    name = "cited-sentences"
+    source = "a count of the answer, ours"
+    definition = "Share of the sentences that cite a source."
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the share, NaN where sources are named for the whole answer alone."""
@@ -350,9 +350,9 @@ class Words(AnswerMeasure):
     'words'
     """
 
-    name: ClassVar[str] = "words"
-    source: ClassVar[str] = "a count of the answer, ours"
-    definition: ClassVar[str] = "Number of words: the length against which every other measure is held."
+    name = "words"
+    source = "a count of the answer, ours"
+    definition = "Number of words: the length against which every other measure is held."
 
     def topic_value(self, answer: JudgedAnswer) -> float:
         """Return the number of words."""

@@ -15,14 +15,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from metrics.msu.score import (
-        MSU,
-        GivenUsers,
-        MSUPerSecond,
-        MSUStandardError,
-        Population,
-        SimulatedUsers,
-        score_msu,
-    )
+    from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError
+    from metrics.msu.score import score_msu
+    from metrics.msu.trails import GivenUsers, Population, SimulatedUsers
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".score")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".measures", ".trails", ".score")

@@ -12,7 +12,8 @@ from typing import Any, ParamSpec, TypeVar
 import numba
 import numpy as np
 
-from metrics.msu.trails import FloatArray, Stream, Trails
+from metrics.arrays import Floats
+from metrics.msu.trails import Stream, Trails
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,9 +33,9 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 def read_stream(
     users: Trails,
     stream: Stream,
-    worth: FloatArray,
+    worth: Floats,
     only_new: bool,  # noqa: FBT001 - numba has no keyword-only arguments
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Compute which updates every user reads of one stream, and when.
 
     `metrics.msu.measures.read` calls this loop.
@@ -77,7 +78,7 @@ def read_stream(
 
 
 @compiled
-def come_by(emitted: FloatArray, shown: int, now: float) -> int:
+def come_by(emitted: Floats, shown: int, now: float) -> int:
     """Return the number of updates published by a time, from an earlier number."""
     while shown < emitted.size and emitted[shown] <= now:
         shown += 1
@@ -94,7 +95,7 @@ def end_before(users: Trails, user: int, visit: int) -> float:
 
 
 @compiled
-def first_from(times: FloatArray, low: int, high: int, time: float) -> int:
+def first_from(times: Floats, low: int, high: int, time: float) -> int:
     """Return the first index in [low, high) whose time is not before a time.
 
     Times ascend; the result is ``high`` if there is none.

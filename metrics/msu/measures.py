@@ -7,20 +7,24 @@ Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIG
 """
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from metrics.arrays import Bools
+from metrics.arrays import Bools, Floats, Ints
 from metrics.events import Event, UpdateRun
-from metrics.msu.trails import FloatArray, IntArray, Stream, Trails
-from metrics.registry import Measure, measure, short_number
+from metrics.msu.trails import Stream, Trails
+from metrics.registry import Measure, ParameterRange, measure, short_number
 
 Window: TypeAlias = Literal["since_last_read", "since_last_session"]
-UnlistedWords: TypeAlias = float | Literal["topic_mean"]
+UNIT = ParameterRange(0, 1, "lie in [0, 1]")
+UnlistedWords: TypeAlias = (
+    Annotated[float, ParameterRange(0, sys.float_info.max, "be 0 or more")] | Literal["topic_mean"]
+)
 
 
 class ReadingSetting(NamedTuple):
@@ -59,7 +63,7 @@ class StreamTopic:
         )
         self._readings: dict[str, tuple[float, list[int]]] = {}
 
-    def stream(self, run: UpdateRun, entries: IntArray) -> Stream:
+    def stream(self, run: UpdateRun, entries: Ints) -> Stream:
         """Prepare a run's entries for this topic in order of display, last one first.
 
         The newest entry is displayed first; at equal times the higher confidence, then the later entry in the
@@ -99,8 +103,8 @@ def text_words(text: str) -> int:
 
 
 def read(
-    stream: Stream, users: Trails, worth: FloatArray, *, window: Window, ends_with_topic: bool
-) -> tuple[FloatArray, FloatArray]:
+    stream: Stream, users: Trails, worth: Floats, *, window: Window, ends_with_topic: bool
+) -> tuple[Floats, Floats]:
     """Simulate every user's reading of a stream.
 
     Parameters
@@ -175,7 +179,7 @@ class UserTotals:
         self.mean_seconds = np.zeros(rows)
         self.mean_rate = np.zeros((rows, decays))
 
-    def add(self, gain: FloatArray, seconds: FloatArray) -> None:
+    def add(self, gain: Floats, seconds: Floats) -> None:
         """Add a block of users.
 
         Parameters
@@ -198,7 +202,7 @@ class UserTotals:
         self.users += new
 
 
-def with_mean(values: FloatArray, counted: Bools) -> FloatArray:
+def with_mean(values: Floats, counted: Bools) -> Floats:
     """Append the mean of the counted entries to each row of an array.
 
     The mean of no entries is NaN.
@@ -208,7 +212,7 @@ def with_mean(values: FloatArray, counted: Bools) -> FloatArray:
     return np.concatenate([values, mean[None]])
 
 
-def rate(gain: FloatArray, seconds: FloatArray) -> FloatArray:
+def rate(gain: Floats, seconds: Floats) -> Floats:
     """Divide entry by entry; 0 where no time was spent, NaN where undefined."""
     values = np.where(np.isnan(seconds), np.nan, np.zeros_like(gain))
     np.divide(gain, seconds, out=values, where=seconds > 0)
@@ -236,22 +240,12 @@ class StreamMeasure(Measure, ABC):
         Length of an update whose text is not known.
     """
 
-    family: ClassVar[str] = "msu"
+    family = "msu"
 
-    lateness: float = 0.5
-    floor: float = 0.0
+    lateness: Annotated[float, UNIT] = 0.5
+    floor: Annotated[float, UNIT] = 0.0
     window: Window = "since_last_read"
     unlisted_words: UnlistedWords = 30
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        Measure.__post_init__(self)
-        if not 0 <= self.lateness <= 1:
-            raise ValueError(f"lateness must lie in [0, 1], got {self.lateness!r}")
-        if not 0 <= self.floor <= 1:
-            raise ValueError(f"floor must lie in [0, 1], got {self.floor!r}")
-        if self.unlisted_words != "topic_mean" and not 0 <= self.unlisted_words < math.inf:
-            raise ValueError(f"unlisted_words must be 0 or more, got {self.unlisted_words!r}")
 
     @property
     def column(self) -> str:
@@ -268,7 +262,7 @@ class StreamMeasure(Measure, ABC):
         return ReadingSetting(self.window, self.unlisted_words)
 
     @abstractmethod
-    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+    def values(self, totals: UserTotals, decay: int) -> Floats:
         """Return the score of each topic, then of all together, (topics + 1,).
 
         Parameters
@@ -296,17 +290,15 @@ class MSU(StreamMeasure):
     MSU(lateness=0.9)
     """
 
-    name: ClassVar[str] = "MSU"
-    source: ClassVar[str] = f"{SOURCE}, section 3"
-    definition: ClassVar[str] = (
-        "New nuggets that a simulated user reads, worth less by each visit they are late."
-    )
+    name = "MSU"
+    source = f"{SOURCE}, section 3"
+    definition = "New nuggets that a simulated user reads, worth less by each visit they are late."
 
-    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+    def values(self, totals: UserTotals, decay: int) -> Floats:
         """Return the mean over users, (topics + 1,)."""
         return totals.mean_gain[:, decay]
 
-    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:  # noqa: ARG002
+    def user_values(self, gain: Floats, seconds: Floats, counted: Bools) -> Floats:  # noqa: ARG002
         """Return each user's score, (topics + 1, users).
 
         `MSUPerSecond.user_values` has the same parameters.
@@ -324,11 +316,11 @@ class MSUStandardError(StreamMeasure):
     'MSU-se@0.5'
     """
 
-    name: ClassVar[str] = "MSU-se"
-    source: ClassVar[str] = f"{SOURCE}, section 3"
-    definition: ClassVar[str] = "Standard error of MSU over the simulated users."
+    name = "MSU-se"
+    source = f"{SOURCE}, section 3"
+    definition = "Standard error of MSU over the simulated users."
 
-    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+    def values(self, totals: UserTotals, decay: int) -> Floats:
         """Return sd over users / sqrt(users), (topics + 1,)."""
         if totals.users < 2:
             return np.full(len(totals.mean_gain), math.nan)
@@ -353,21 +345,19 @@ class MSUPerSecond(StreamMeasure):
     'MSU/s@0.9'
     """
 
-    name: ClassVar[str] = "MSU/s"
-    source: ClassVar[str] = f"{SOURCE}, section 4"
-    definition: ClassVar[str] = (
-        "Gain of all simulated users per second they spend on updates read to the end."
-    )
+    name = "MSU/s"
+    source = f"{SOURCE}, section 4"
+    definition = "Gain of all simulated users per second they spend on updates read to the end."
 
     ratio: Ratio = "of_totals"
 
-    def values(self, totals: UserTotals, decay: int) -> FloatArray:
+    def values(self, totals: UserTotals, decay: int) -> Floats:
         """Return gain / seconds, (topics + 1,)."""
         if self.ratio == "mean_of_ratios":
             return totals.mean_rate[:, decay]
         return rate(totals.mean_gain[:, decay], totals.mean_seconds)
 
-    def user_values(self, gain: FloatArray, seconds: FloatArray, counted: Bools) -> FloatArray:
+    def user_values(self, gain: Floats, seconds: Floats, counted: Bools) -> Floats:
         """Return each user's gain per second, (topics + 1, users).
 
         Parameters

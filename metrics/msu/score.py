@@ -10,43 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
-from metrics.msu.measures import (
-    MSU,
-    MSUPerSecond,
-    MSUStandardError,
-    StreamMeasure,
-)
+from metrics.msu.measures import MSU, MSUPerSecond, StreamMeasure
 from metrics.msu.simulation import Lengths, PreparedRuns
-from metrics.msu.trails import (
-    GivenUsers,
-    Population,
-    SimulatedUsers,
-    Trails,
-    Users,
-    trails,
-)
+from metrics.msu.trails import Users
 from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
 from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-__all__ = [
-    "MSU",
-    "GivenUsers",
-    "MSUPerSecond",
-    "MSUStandardError",
-    "Population",
-    "SimulatedUsers",
-    "StreamMeasure",
-    "Trails",
-    "Users",
-    "msu_scores",
-    "msu_user_scores",
-    "score_msu",
-    "trails",
-]
 
 
 def msu_scores(
@@ -64,8 +35,8 @@ def msu_scores(
     scores: list[Score] = []
     for run, of_run in zip(plan.runs, plan.totals(users), strict=True):
         values = {
-            label: stream_measure.values(of_run[stream_measure.setting], plan.place(stream_measure)).tolist()
-            for label, stream_measure in labels.items()
+            label: measure.values(of_run[measure.setting], plan.place(measure)).tolist()
+            for label, measure in labels.items()
         }
         scores += [
             Score(run, topic, label, value[row])
@@ -95,12 +66,12 @@ def msu_user_scores(
     for meeting in plan.meetings(users):
         counted = plan.counted[meeting.run]
         values = {
-            label: stream_measure.user_values(
-                meeting.outcomes[stream_measure.setting].gain[:, plan.place(stream_measure)],
-                meeting.outcomes[stream_measure.setting].seconds,
+            label: measure.user_values(
+                meeting.outcomes[measure.setting].gain[:, plan.place(measure)],
+                meeting.outcomes[measure.setting].seconds,
                 counted,
             ).tolist()
-            for label, stream_measure in labels.items()
+            for label, measure in labels.items()
         }
         scores[meeting.run] += [
             Score(plan.runs[meeting.run], topic, label, value[row][index], str(user))

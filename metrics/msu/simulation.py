@@ -11,20 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from metrics.arrays import Floats
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.measures import (
-    ReadingSetting,
-    StreamMeasure,
-    StreamTopic,
-    UserTotals,
-    read,
-)
-from metrics.msu.trails import (
-    FloatArray,
-    Stream,
-    Trails,
-    Users,
-)
+from metrics.msu.measures import ReadingSetting, StreamMeasure, StreamTopic, UserTotals, read
+from metrics.msu.trails import Stream, Trails, Users
 from metrics.results import Topics
 
 if TYPE_CHECKING:
@@ -39,8 +29,8 @@ MIN_LOG = 746.0
 class MetOutcome(NamedTuple):
     """Gains, (topics, decays, users), and seconds, (topics, users), of some users."""
 
-    gain: FloatArray
-    seconds: FloatArray
+    gain: Floats
+    seconds: Floats
 
 
 class Meeting(NamedTuple):
@@ -79,11 +69,9 @@ class PreparedRuns:
         self.runs = tuple(run.name for run in runs)
         self.topics = tuple(collection.topics)
         measured = list(measures)
-        self.settings = list(dict.fromkeys(stream_measure.setting for stream_measure in measured))
+        self.settings = list(dict.fromkeys(measure.setting for measure in measured))
         self.decays = list(
-            dict.fromkeys(
-                (float(stream_measure.lateness), float(stream_measure.floor)) for stream_measure in measured
-            )
+            dict.fromkeys((float(measure.lateness), float(measure.floor)) for measure in measured)
         )
         self.counted: list[Bools] = []
         self.streams: list[dict[ReadingSetting, list[Stream]]] = []
@@ -102,16 +90,16 @@ class PreparedRuns:
             self.streams.append(
                 {
                     setting: [
-                        stream_measure.stream(run, entries.get(topic, nothing))
-                        for topic, stream_measure in of_setting.items()
+                        stream_topic.stream(run, entries.get(topic, nothing))
+                        for topic, stream_topic in of_setting.items()
                     ]
                     for setting, of_setting in prepared.items()
                 }
             )
 
-    def place(self, stream_measure: StreamMeasure) -> int:
+    def place(self, measure: StreamMeasure) -> int:
         """Return the index of a measure's decay among `decays`."""
-        return self.decays.index((float(stream_measure.lateness), float(stream_measure.floor)))
+        return self.decays.index((float(measure.lateness), float(measure.floor)))
 
     def totals(self, users: Users) -> list[dict[ReadingSetting, UserTotals]]:
         """Return the gains and seconds of all users, by run."""
@@ -139,7 +127,7 @@ class PreparedRuns:
             first = numbers.stop
 
 
-def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> FloatArray:
+def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> Floats:
     """Return the decay f + (1 - f) L^k for k = 0, 1, ... visits late, (late, decays).
 
     It ends at the largest number of visits, or where it no longer changes.
@@ -155,13 +143,10 @@ def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -
 
 
 def _outcome(
-    streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
+    streams: Sequence[Stream], block: Trails, worth: Floats, setting: ReadingSetting, *, ends: bool
 ) -> MetOutcome:
     """Simulate some users' reading of a run's streams, one a topic."""
-    read_all = [
-        read(stream_measure, block, worth, window=setting.window, ends_with_topic=ends)
-        for stream_measure in streams
-    ]
+    read_all = [read(stream, block, worth, window=setting.window, ends_with_topic=ends) for stream in streams]
     return MetOutcome(
         np.array([gain for gain, _ in read_all]).reshape(len(streams), worth.shape[1], block.speed.size),
         np.array([seconds for _, seconds in read_all]).reshape(len(streams), block.speed.size),

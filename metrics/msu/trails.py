@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtr
 
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Ints
 from metrics.errors import input_fault
-
-FloatArray: TypeAlias = Floats
-IntArray: TypeAlias = NDArray[np.int64]
 
 
 class Trails(NamedTuple):
@@ -32,10 +28,10 @@ class Trails(NamedTuple):
         When each visit begins, and how long it lasts. A user's first begins at 0.
     """
 
-    speed: FloatArray
-    first_visit: IntArray
-    start: FloatArray
-    duration: FloatArray
+    speed: Floats
+    first_visit: Ints
+    start: Floats
+    duration: Floats
 
     @property
     def most_visits(self) -> int:
@@ -63,11 +59,11 @@ class Stream(NamedTuple):
     """
 
     end: float
-    emitted: FloatArray
-    words: FloatArray
-    first_nugget: IntArray
-    nugget: IntArray
-    known: FloatArray
+    emitted: Floats
+    words: Floats
+    first_nugget: Ints
+    nugget: Ints
+    known: Floats
 
 
 BLOCK_USERS = 1024
@@ -234,7 +230,7 @@ class SimulatedUsers:
         InputError
             If a user would make more than ten million visits up to the horizon.
         """
-        block: list[tuple[float, FloatArray]] = []
+        block: list[tuple[float, Floats]] = []
         visits = 0
         for number in range(self.count):
             block.append(self._user(number, horizon_seconds))
@@ -245,7 +241,7 @@ class SimulatedUsers:
         if block:
             yield trails(block)
 
-    def _user(self, number: int, horizon: float) -> tuple[float, FloatArray]:
+    def _user(self, number: int, horizon: float) -> tuple[float, Floats]:
         """Draw a user's reading speed, and (session, away) times that reach the horizon."""
         rng = np.random.default_rng((self.seed, number))
         away, session, speed = self.population.user(rng)
@@ -296,7 +292,7 @@ class GivenUsers:
         yield self.trails
 
 
-def trails(users: Iterable[tuple[float, Sequence[tuple[float, float]] | FloatArray]]) -> Trails:
+def trails(users: Iterable[tuple[float, Sequence[tuple[float, float]] | Floats]]) -> Trails:
     """Combine the visits of several users into one value.
 
     Parameters

@@ -20,17 +20,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from metrics.push.score import (
-        ELG,
-        NCG,
-        T11U,
-        Contingency,
-        PushCell,
-        SilencePrecision,
-        SilenceRecall,
-        score_push,
-        score_push_days,
-    )
+    from metrics.push.contingency import Contingency, PushCell
+    from metrics.push.measures import ELG, NCG, T11U, SilencePrecision, SilenceRecall
+    from metrics.push.score import score_push, score_push_days
     from metrics.push.streams import Created, PushCollection, PushRun
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".streams", ".score")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".streams", ".measures", ".contingency", ".score")

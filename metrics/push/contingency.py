@@ -11,18 +11,19 @@ the cells of two runs are about the same days; redundant pushes are in no cell. 
 of the family, but their ways with silent days are: see `INSTANCES`.
 """
 
-import math
+import sys
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from metrics.arrays import Floats
 from metrics.push.days import DayTable
 from metrics.push.measures import SOURCE, T11U, PushMeasure
-from metrics.registry import Measure, measure
+from metrics.registry import ParameterRange, measure
 
 CellName: TypeAlias = Literal[
     "gain", "nonrelevant_eventful", "silent_eventful", "nonrelevant_silent", "silent_silent"
 ]
+Weight: TypeAlias = Annotated[float, ParameterRange(-sys.float_info.max, sys.float_info.max, "be finite")]
 CELLS: tuple[CellName, ...] = get_args(CellName)
 
 
@@ -60,11 +61,9 @@ class PushCell(PushMeasure):
     'silent_silent'
     """
 
-    name: ClassVar[str] = "cell"
-    source: ClassVar[str] = f"{SOURCE}, table 1"
-    definition: ClassVar[str] = (
-        "One total of the contingency table: gain, non-relevant pushes, or silent days."
-    )
+    name = "cell"
+    source = f"{SOURCE}, table 1"
+    definition = "One total of the contingency table: gain, non-relevant pushes, or silent days."
 
     cell: CellName = "gain"
 
@@ -97,24 +96,15 @@ class Contingency(PushMeasure):
     Contingency(G_E=1, P_0=0.5)
     """
 
-    name: ClassVar[str] = "Contingency"
-    source: ClassVar[str] = f"{SOURCE}, table 1"
-    definition: ClassVar[str] = (
-        "Weighted gain less pain of pushing and of silence, apart on eventful and silent days."
-    )
+    name = "Contingency"
+    source = f"{SOURCE}, table 1"
+    definition = "Weighted gain less pain of pushing and of silence, apart on eventful and silent days."
 
-    G_E: float = 1
-    P_E: float = 0
-    S_E: float = 0
-    P_0: float = 0
-    S_0: float = 0
-
-    def __post_init__(self) -> None:
-        """Check that no weight is infinite."""
-        Measure.__post_init__(self)
-        for name, weight in self.weights.items():
-            if math.isinf(weight):
-                raise ValueError(f"{name} must be finite, got {weight!r}")
+    G_E: Weight = 1
+    P_E: Weight = 0
+    S_E: Weight = 0
+    P_0: Weight = 0
+    S_0: Weight = 0
 
     @classmethod
     def of_t11u(cls, other: T11U) -> "Contingency":

@@ -11,13 +11,7 @@ import numpy as np
 
 from metrics.errors import input_fault
 from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
-from metrics.push.streams import (
-    Created,
-    PushCollection,
-    PushRun,
-    days_between,
-    parsed_day,
-)
+from metrics.push.streams import Created, PushCollection, PushRun, days_between, parsed_day
 
 EVENTS, PUSHES = "events", "push notifications"
 HIGHLY_IMPORTANT = 2

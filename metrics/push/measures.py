@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from metrics.push.days import (
     RedundantDay,
     Unpooled,
 )
-from metrics.registry import Measure, Parameter, measure, short_number
+from metrics.registry import Measure, Parameter, Share, measure, short_number
 
 Convention: TypeAlias = Literal["track", "paper"]
 
@@ -50,7 +50,7 @@ class PushMeasure(Measure, ABC):
         See `metrics.push.days.Rules`.
     """
 
-    family: ClassVar[str] = "push"
+    family = "push"
 
     convention: Convention = "track"
     order: Order | None = None
@@ -151,9 +151,9 @@ class ELG(DailyMeasure):
     ELG(silent_days=0)
     """
 
-    name: ClassVar[str] = "ELG"
-    source: ClassVar[str] = f"{SOURCE}, eq. 1"
-    definition: ClassVar[str] = "Gain of a day's pushes, less for latency, per push; mean over days."
+    name = "ELG"
+    source = f"{SOURCE}, eq. 1"
+    definition = "Gain of a day's pushes, less for latency, per push; mean over days."
 
     def eventful_values(self, table: DayTable) -> Floats:
         """Return gain / number of pushes, (rows,)."""
@@ -174,11 +174,9 @@ class NCG(DailyMeasure):
     'nCG-1'
     """
 
-    name: ClassVar[str] = "nCG"
-    source: ClassVar[str] = f"{SOURCE}, eq. 2"
-    definition: ClassVar[str] = (
-        "Gain of a day's pushes, less for latency, of the largest possible; mean over days."
-    )
+    name = "nCG"
+    source = f"{SOURCE}, eq. 2"
+    definition = "Gain of a day's pushes, less for latency, of the largest possible; mean over days."
 
     def eventful_values(self, table: DayTable) -> Floats:
         """Return gain / Z, (rows,)."""
@@ -204,20 +202,12 @@ class T11U(PushMeasure):
     T11U(alpha=0.5)
     """
 
-    name: ClassVar[str] = "T11U"
-    source: ClassVar[str] = f"{SOURCE}, eq. 3"
-    definition: ClassVar[str] = (
-        "alpha * gain - (1 - alpha) * number of non-relevant pushes, summed over days."
-    )
+    name = "T11U"
+    source = f"{SOURCE}, eq. 3"
+    definition = "alpha * gain - (1 - alpha) * number of non-relevant pushes, summed over days."
 
-    alpha: float = 0.66
+    alpha: Share = 0.66
     redundant: Literal["ignored", "pain"] = "ignored"
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
 
     def topic_values(self, table: DayTable) -> Floats:
         """Return the sum over the days of each topic, (topics,)."""
@@ -270,9 +260,9 @@ class SilencePrecision(SilenceMeasure):
     'silence-precision'
     """
 
-    name: ClassVar[str] = "silence-precision"
-    source: ClassVar[str] = f"{SOURCE}, section 3"
-    definition: ClassVar[str] = "Share of the topic-days without pushes that had nothing relevant."
+    name = "silence-precision"
+    source = f"{SOURCE}, section 3"
+    definition = "Share of the topic-days without pushes that had nothing relevant."
 
     def counted_days(self, table: DayTable) -> Bools:
         """Return the mask of days without pushes, (rows,)."""
@@ -291,9 +281,9 @@ class SilenceRecall(SilenceMeasure):
     'silence-recall'
     """
 
-    name: ClassVar[str] = "silence-recall"
-    source: ClassVar[str] = f"{SOURCE}, section 3"
-    definition: ClassVar[str] = "Share of the topic-days with nothing relevant that had no pushes."
+    name = "silence-recall"
+    source = f"{SOURCE}, section 3"
+    definition = "Share of the topic-days with nothing relevant that had no pushes."
 
     def counted_days(self, table: DayTable) -> Bools:
         """Return the mask of silent days, (rows,)."""

@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.push.contingency import CELLS, INSTANCES, Contingency, PushCell, cell_totals
 from metrics.push.days import DayTable, PushRules, count_pushes
-from metrics.push.measures import (
-    ELG,
-    NCG,
-    T11U,
-    DailyMeasure,
-    PushMeasure,
-    SilencePrecision,
-    SilenceRecall,
-)
+from metrics.push.measures import DailyMeasure, PushMeasure
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
@@ -30,26 +21,6 @@ from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "CELLS",
-    "ELG",
-    "INSTANCES",
-    "NCG",
-    "T11U",
-    "Contingency",
-    "PushCell",
-    "PushMeasure",
-    "SilencePrecision",
-    "SilenceRecall",
-    "cell_totals",
-    "counted_topics",
-    "push_judgments_left_out",
-    "push_left_out",
-    "push_scores",
-    "score_push",
-    "score_push_days",
-]
 
 
 def push_scores(

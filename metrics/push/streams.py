@@ -109,13 +109,6 @@ class PushRun:
     Examples
     --------
     >>> import prefcal
-    >>> folder = "examples/push_streams/collection"
-    >>> collection = prefcal.read_push_collection(
-    ...     qrels=f"{folder}/qrels.txt",
-    ...     clusters=f"{folder}/clusters.json",
-    ...     epochs=f"{folder}/epochs.txt",
-    ...     days="20121008:20121014",
-    ... )
     >>> run = prefcal.read_push_run("examples/push_streams/runs/careful.txt")
     >>> run
     PushRun('careful', pushes=16)
@@ -259,7 +252,7 @@ def push_left_out(
             cause=f"the epochs may be of another collection, or the columns swapped ({COLUMNS})",
         ),
         *count_unused_entries(
-            np.array(outside, dtype=np.bool_),
+            outside,
             run.tweets,
             among=pooled,
             noun=POOLED,

@@ -24,20 +24,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from metrics.ranked.lists import RankedCollection, RankedRun
-    from metrics.ranked.score import (
-        IAERR,
-        IANDCG,
-        IAP,
-        RBP,
-        SBR,
-        TIAAP,
-        TIAERR,
-        TIANDCG,
-        TIAP,
-        TIASBR,
-        TSBR,
-        Compat,
-        score_ranked,
-    )
+    from metrics.ranked.measures import IAERR, IANDCG, IAP, RBP, TIAAP, TIAERR, TIANDCG, TIAP, Compat
+    from metrics.ranked.recall import SBR, TIASBR, TSBR
+    from metrics.ranked.score import score_ranked
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".lists", ".score")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".lists", ".measures", ".recall", ".score")

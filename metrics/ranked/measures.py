@@ -5,9 +5,10 @@ time-aware measures and its table. The formulas of cells are in `metrics.ranked.
 `metrics.ranked.named`, scoring in `metrics.ranked.score`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -23,9 +24,11 @@ from metrics.ranked.topics import (
     renormalised,
     within_windows,
 )
-from metrics.registry import Measure, changed_parameters, measure
+from metrics.registry import Measure, ParameterRange, changed_parameters, measure
 
 Reading: TypeAlias = Literal["table", "text"]
+Depth: TypeAlias = Annotated[int, ParameterRange(1, math.inf, "be 1 or more")]
+Persistence: TypeAlias = Annotated[float, ParameterRange(0, math.nextafter(1, 0), "be from 0 to below 1")]
 
 SOURCE = "Singh, Nejdl and Anand, CHIIR 2016"
 DEPTH = "k"
@@ -45,7 +48,7 @@ class RankedMeasure(Measure, ABC):
     A topic without relevant documents scores 0 in all of them.
     """
 
-    family: ClassVar[str] = "ranked"
+    family = "ranked"
     timed: ClassVar[bool] = False
     """True if documents must have windows."""
     by_subtopic: ClassVar[bool] = False
@@ -71,14 +74,9 @@ class MeasureAtDepth(RankedMeasure):
         Depth, from 1. A shorter list counts as if nothing relevant followed.
     """
 
-    by_subtopic: ClassVar[bool] = True
+    by_subtopic = True
 
-    k: int = 10
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        _check_depth(self.k)
+    k: Depth = 10
 
     @property
     def column(self) -> str:
@@ -101,9 +99,9 @@ class IAP(MeasureAtDepth):
     'IA-P@5'
     """
 
-    name: ClassVar[str] = "IA-P"
-    source: ClassVar[str] = f"{SOURCE}, IA-Precision"
-    definition: ClassVar[str] = "Precision for one subtopic, mean over subtopics."
+    name = "IA-P"
+    source = f"{SOURCE}, IA-Precision"
+    definition = "Precision for one subtopic, mean over subtopics."
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
@@ -122,12 +120,10 @@ class TIAP(MeasureAtDepth):
     TIAP(k=5)
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-P"
-    source: ClassVar[str] = f"{SOURCE}, TIA-Precision"
-    definition: ClassVar[str] = (
-        "Precision for one subtopic in one window, mean over subtopics, weighted by P(window|query)."
-    )
+    timed = True
+    name = "TIA-P"
+    source = f"{SOURCE}, TIA-Precision"
+    definition = "Precision for one subtopic in one window, mean over subtopics, weighted by P(window|query)."
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
@@ -151,9 +147,9 @@ class IANDCG(MeasureAtDepth):
     IANDCG(k=5, gains='graded')
     """
 
-    name: ClassVar[str] = "IA-nDCG"
-    source: ClassVar[str] = f"{SOURCE}, IA-NDCG"
-    definition: ClassVar[str] = "nDCG for one subtopic, weighted by P(subtopic|query)."
+    name = "IA-nDCG"
+    source = f"{SOURCE}, IA-NDCG"
+    definition = "nDCG for one subtopic, weighted by P(subtopic|query)."
 
     gains: Gains = "binary"
 
@@ -189,19 +185,17 @@ class TIANDCG(IANDCG):
     TIANDCG(k=5, renorm=True)
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-nDCG"
-    source: ClassVar[str] = f"{SOURCE}, TIA-NDCG"
-    definition: ClassVar[str] = (
-        "nDCG for one subtopic in one window, weighted by P(subtopic|query) and P(window|query)."
-    )
+    timed = True
+    name = "TIA-nDCG"
+    source = f"{SOURCE}, TIA-NDCG"
+    definition = "nDCG for one subtopic in one window, weighted by P(subtopic|query) and P(window|query)."
 
     reading: Reading = "table"
     renorm: bool = False
 
     def __post_init__(self) -> None:
-        """Check the range, and that no option is idle."""
-        MeasureAtDepth.__post_init__(self)
+        """Check that no option is idle."""
+        Measure.__post_init__(self)
         if self.renorm and self.reading == "text":
             raise ValueError("renorm has no meaning with reading='text', which has no windows")
 
@@ -232,9 +226,9 @@ class IAERR(MeasureAtDepth):
     'IA-ERR(err=half)@10'
     """
 
-    name: ClassVar[str] = "IA-ERR"
-    source: ClassVar[str] = f"{SOURCE}, IA-ERR"
-    definition: ClassVar[str] = (
+    name = "IA-ERR"
+    source = f"{SOURCE}, IA-ERR"
+    definition = (
         "1/rank of the document where a reader who wants one subtopic stops, weighted by P(subtopic|query)."
     )
 
@@ -277,10 +271,10 @@ class TIAERR(IAERR):
     'TIA-ERR(reading=text)@10'
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-ERR"
-    source: ClassVar[str] = f"{SOURCE}, TIA-ERR"
-    definition: ClassVar[str] = (
+    timed = True
+    name = "TIA-ERR"
+    source = f"{SOURCE}, TIA-ERR"
+    definition = (
         "1/rank of the document where a reader who wants one subtopic from one window stops, "
         "weighted by P(subtopic|query) and P(window|query)."
     )
@@ -289,8 +283,8 @@ class TIAERR(IAERR):
     within: Within = "pc"
 
     def __post_init__(self) -> None:
-        """Check the range, and that no option is idle."""
-        MeasureAtDepth.__post_init__(self)
+        """Check that no option is idle."""
+        Measure.__post_init__(self)
         if self.within != "pc" and self.reading == "table":
             raise ValueError("within has no meaning with reading='table', whose formula has no P(c|q,t)")
 
@@ -322,19 +316,13 @@ class TIAAP(RankedMeasure):
     'TIA-AP'
     """
 
-    timed: ClassVar[bool] = True
-    by_subtopic: ClassVar[bool] = True
-    name: ClassVar[str] = "TIA-AP"
-    source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
-    definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
+    timed = True
+    by_subtopic = True
+    name = "TIA-AP"
+    source = f"{SOURCE}, TIA-AvgPrecision"
+    definition = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
 
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        if self.k is not None:
-            _check_depth(self.k)
+    k: Depth | None = None
 
     @property
     def column(self) -> str:
@@ -370,21 +358,12 @@ class RBP(RankedMeasure):
     'RBP(p=0.95)'
     """
 
-    name: ClassVar[str] = "RBP"
-    source: ClassVar[str] = "Moffat and Zobel, TOIS 2008, eq. 2"
-    definition: ClassVar[str] = (
-        "Relevant documents, each weighted by the chance that a reader of persistence p gets to it."
-    )
+    name = "RBP"
+    source = "Moffat and Zobel, TOIS 2008, eq. 2"
+    definition = "Relevant documents, each weighted by the chance that a reader of persistence p gets to it."
 
-    p: float = 0.8
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        Measure.__post_init__(self)
-        _check_persistence(self.p)
-        if self.k is not None:
-            _check_depth(self.k)
+    p: Persistence = 0.8
+    k: Depth | None = None
 
     @property
     def column(self) -> str:
@@ -425,17 +404,12 @@ class Compat(RankedMeasure):
     'Compat(p=0.8)'
     """
 
-    name: ClassVar[str] = "Compat"
-    source: ClassVar[str] = "Clarke, Vtyurina and Smucker, TOIS 2021"
-    definition: ClassVar[str] = "Rank-biased overlap of the list with the ideal list that is most like it."
+    name = "Compat"
+    source = "Clarke, Vtyurina and Smucker, TOIS 2021"
+    definition = "Rank-biased overlap of the list with the ideal list that is most like it."
 
-    p: float = 0.95
+    p: Persistence = 0.95
     normalize: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        Measure.__post_init__(self)
-        _check_persistence(self.p)
 
     @property
     def column(self) -> str:
@@ -470,13 +444,3 @@ def _ideal_rank(listing: RelevantRanks) -> Ints:
     rank = np.empty_like(by_grade)
     rank[by_grade] = np.arange(by_grade.size)
     return np.asarray(1 + larger + rank - first, dtype=np.int64)
-
-
-def _check_persistence(p: float) -> None:
-    if not 0 <= p < 1:
-        raise ValueError(f"p must be from 0 to below 1, got {p!r}")
-
-
-def _check_depth(k: int) -> None:
-    if k < 1:
-        raise ValueError(f"k must be 1 or more, got {k!r}")

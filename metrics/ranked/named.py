@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from metrics.errors import InputError, closest_name, input_fault, join_names
 from metrics.ranked.measures import (
@@ -67,11 +67,11 @@ class IrMeasuresMeasure(Measure):
         In the notation of ir_measures, which is also what tables call it.
     """
 
-    name: ClassVar[str] = "ir_measures"
-    family: ClassVar[str] = "ranked"
-    source: ClassVar[str] = "MacAvaney, Macdonald and Ounis, ECIR 2022"
-    definition: ClassVar[str] = "A measure of ir_measures."
-    timed: ClassVar[bool] = False
+    name = "ir_measures"
+    family = "ranked"
+    source = "MacAvaney, Macdonald and Ounis, ECIR 2022"
+    definition = "A measure of ir_measures."
+    timed = False
     text: str = "nDCG@10"
 
     @property

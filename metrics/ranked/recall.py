@@ -4,17 +4,14 @@ Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search New
 time-aware measures and on time-aware subtopic recall.
 """
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.ranked.measures import (
-    SOURCE,
-    MeasureAtDepth,
-)
+from metrics.ranked.measures import SOURCE, MeasureAtDepth
 from metrics.ranked.topics import RelevantRanks
-from metrics.registry import measure
+from metrics.registry import Share, measure
 
 Covered: TypeAlias = Literal["relevant", "any"]
 
@@ -31,9 +28,9 @@ class SBR(MeasureAtDepth):
     'SBR@5'
     """
 
-    name: ClassVar[str] = "SBR"
-    source: ClassVar[str] = f"{SOURCE}, SBR"
-    definition: ClassVar[str] = "Share of subtopics that the list covers."
+    name = "SBR"
+    source = f"{SOURCE}, SBR"
+    definition = "Share of subtopics that the list covers."
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
@@ -58,10 +55,10 @@ class TSBR(MeasureAtDepth):
     'T-SBR(covered=any)@10'
     """
 
-    timed: ClassVar[bool] = True
-    name: ClassVar[str] = "T-SBR"
-    source: ClassVar[str] = f"{SOURCE}, T-SBR"
-    definition: ClassVar[str] = "Share of subtopics and windows, taken as one set, that the list covers."
+    timed = True
+    name = "T-SBR"
+    source = f"{SOURCE}, T-SBR"
+    definition = "Share of subtopics and windows, taken as one set, that the list covers."
 
     covered: Covered = "relevant"
 
@@ -90,19 +87,13 @@ class TIASBR(TSBR):
     'TIA-SBR(alpha=1)@10'
     """
 
-    name: ClassVar[str] = "TIA-SBR"
-    source: ClassVar[str] = f"{SOURCE}, definition of TIA-SBR"
-    definition: ClassVar[str] = (
+    name = "TIA-SBR"
+    source = f"{SOURCE}, definition of TIA-SBR"
+    definition = (
         "alpha * P(subtopic|query) of covered subtopics + (1 - alpha) * P(window|query) of covered windows."
     )
 
-    alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        MeasureAtDepth.__post_init__(self)
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
+    alpha: Share = 0.5
 
     def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""

@@ -22,19 +22,7 @@ from metrics.ranked.lists import (
     ranked_judgments_left_out,
     ranked_left_out,
 )
-from metrics.ranked.measures import (
-    IAERR,
-    IANDCG,
-    IAP,
-    RBP,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    Compat,
-    MeasureAtDepth,
-    RankedMeasure,
-)
+from metrics.ranked.measures import MeasureAtDepth, RankedMeasure
 from metrics.ranked.named import (
     MAX_GRADE,
     IrMeasuresMeasure,
@@ -43,9 +31,7 @@ from metrics.ranked.named import (
     in_their_notation,
     ir_measures,
     ranked_labels,
-    ranked_measure,
 )
-from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
@@ -54,33 +40,6 @@ from metrics.unused_input import warn_if_mostly_unused
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "COMPUTED_HERE",
-    "IAERR",
-    "IANDCG",
-    "IAP",
-    "RBP",
-    "SBR",
-    "TIAAP",
-    "TIAERR",
-    "TIANDCG",
-    "TIAP",
-    "TIASBR",
-    "TOOL_FAILURES",
-    "TSBR",
-    "UNJUDGED",
-    "Compat",
-    "IrMeasuresMeasure",
-    "ListMeasure",
-    "PlainScorer",
-    "RankedMeasure",
-    "largest_grade",
-    "ranked_judgments_left_out",
-    "ranked_left_out",
-    "ranked_measure",
-    "ranked_scores",
-    "score_ranked",
-]
 
 UNJUDGED = -1
 """Smallest grade passed to tools.
@@ -107,17 +66,13 @@ class PlainScorer:
     """
 
     def __init__(self, collection: RankedCollection, labels: Mapping[str, IrMeasuresMeasure]) -> None:
-        self._measures = {
-            label: in_their_notation(list_measure.text) for label, list_measure in labels.items()
-        }
+        self._measures = {label: in_their_notation(measure.text) for label, measure in labels.items()}
         self._number = {topic: str(number) for number, topic in enumerate(collection.grades, start=1)}
         self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
-        by_tools = [
-            list_measure for list_measure in self._measures.values() if list_measure.NAME not in COMPUTED_HERE
-        ]
+        by_tools = [measure for measure in self._measures.values() if measure.NAME not in COMPUTED_HERE]
         _check_whole(collection, by_tools)
-        diverse = [list_measure for list_measure in by_tools if ir_measures().pyndeval.supports(list_measure)]
-        flat = [list_measure for list_measure in by_tools if list_measure not in diverse]
+        diverse = [measure for measure in by_tools if ir_measures().pyndeval.supports(measure)]
+        flat = [measure for measure in by_tools if measure not in diverse]
         _check_subtopics(collection, diverse)
         self._evaluators = [
             _Evaluator(measures, qrels)
@@ -135,15 +90,15 @@ class PlainScorer:
         """
         by_tool = self._by_tools(run)
         scores = [
-            Score(run.name, topic, label, self._value(run, topic, list_measure, by_tool))
+            Score(run.name, topic, label, self._value(run, topic, measure, by_tool))
             for topic in self._number
-            for label, list_measure in self._measures.items()
+            for label, measure in self._measures.items()
         ]
-        counts = {label for label, list_measure in self._measures.items() if _is_count(list_measure)}
+        counts = {label for label, measure in self._measures.items() if _is_count(measure)}
         summed = dict.fromkeys(counts, 0.0)
-        for list_measure in scores:
-            if list_measure.metric in counts and (over is None or list_measure.topic in over):
-                summed[list_measure.metric] += list_measure.value
+        for score in scores:
+            if score.metric in counts and (over is None or score.topic in over):
+                summed[score.metric] += score.value
         return scores + [Score(run.name, ALL, label, total) for label, total in summed.items()]
 
     def _value(self, run: RankedRun, topic: str, measure: Any, by_tool: Mapping[Any, float]) -> float:
@@ -152,7 +107,7 @@ class PlainScorer:
             return by_tool.get((self._number[topic], measure), math.nan)
         grades = self._grades[topic]
         documents = run.rankings.get(topic, ())[: measure.params.get("cutoff")]
-        return here([grades.get(list_measure, 0) for list_measure in documents], measure)
+        return here([grades.get(document, 0) for document in documents], measure)
 
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
         """Return scores by topic number and measure, all above 0.
@@ -164,9 +119,7 @@ class PlainScorer:
             for topic, number in self._number.items()
             for score, document in enumerate(reversed(run.rankings.get(topic, ())), start=1)
         ]
-        return {
-            key: value for list_measure in self._evaluators for key, value in list_measure.values(documents)
-        }
+        return {key: value for evaluator in self._evaluators for key, value in evaluator.values(documents)}
 
     def _flat_qrels(self) -> list[Any]:
         return [
@@ -198,8 +151,8 @@ class _Evaluator:
         """Yield ((topic number, measure), value) for a run."""
         try:
             return [
-                ((list_measure.query_id, list_measure.measure), float(list_measure.value))
-                for list_measure in self._evaluator.iter_calc(documents)
+                ((computed.query_id, computed.measure), float(computed.value))
+                for computed in self._evaluator.iter_calc(documents)
             ]
         except TOOL_FAILURES as error:
             raise self._failed(error) from None
@@ -303,16 +256,8 @@ def ranked_scores(
     Its parameters are those of `score_ranked`.
     """
     labels = ranked_labels(measures)
-    own = {
-        label: list_measure
-        for label, list_measure in labels.items()
-        if isinstance(list_measure, RankedMeasure)
-    }
-    others = {
-        label: list_measure
-        for label, list_measure in labels.items()
-        if isinstance(list_measure, IrMeasuresMeasure)
-    }
+    own = {label: measure for label, measure in labels.items() if isinstance(measure, RankedMeasure)}
+    others = {label: measure for label, measure in labels.items() if isinstance(measure, IrMeasuresMeasure)}
     judged = judged_topics(collection, within)
     check_subtopics(collection, labels)
     _check_windows(collection, own)
@@ -325,8 +270,7 @@ def ranked_scores(
         for topic in judged:
             ranks = relevant_ranks(topic, run.rankings.get(topic.name, ()))
             of_run += [
-                Score(run.name, topic.name, label, list_measure.value(ranks))
-                for label, list_measure in own.items()
+                Score(run.name, topic.name, label, measure.value(ranks)) for label, measure in own.items()
             ]
         if scorer is not None:
             of_run += scorer.scores(run, over=None if over is None else set(run.rankings))
@@ -339,7 +283,7 @@ def ranked_scores(
 def _in_order(scores: list[Score], topics: list[str], labels: list[str]) -> list[Score]:
     """Sort the scores of a run into the given order of topics and measures."""
     topic, label = ({name: index for index, name in enumerate(names)} for names in (topics, labels))
-    return sorted(scores, key=lambda list_measure: (topic[list_measure.topic], label[list_measure.metric]))
+    return sorted(scores, key=lambda score: (topic[score.topic], label[score.metric]))
 
 
 def score_ranked(
@@ -402,8 +346,8 @@ def score_ranked(
     [0.469, 0.029]
     """
     runs, labels = run_list(runs, RankedRun), ranked_labels(measures)
-    depths = [list_measure.k for list_measure in labels.values() if isinstance(list_measure, MeasureAtDepth)]
-    whole = any(isinstance(list_measure, IrMeasuresMeasure) for list_measure in labels.values())
+    depths = [measure.k for measure in labels.values() if isinstance(measure, MeasureAtDepth)]
+    whole = any(isinstance(measure, IrMeasuresMeasure) for measure in labels.values())
     deepest = None if whole else max(depths, default=None)
     of_run = partial(ranked_left_out, depth=deepest, topics=topics)
     warn_if_mostly_unused(collection, runs, ranked_judgments_left_out, of_run)
@@ -413,39 +357,27 @@ def score_ranked(
 def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
     """Return the largest grade that all of these measures are defined for; None: any."""
     return min(
-        (list_measure.largest_grade for list_measure in measures if list_measure.largest_grade is not None),
+        (measure.largest_grade for measure in measures if measure.largest_grade is not None),
         default=None,
     )
 
 
 def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
     """Raise if measures by subtopic meet judgments that may have no subtopics."""
-    diverse = (
-        [label for label, list_measure in measures.items() if list_measure.by_subtopic]
-        if collection.undecided
-        else []
-    )
-    if diverse:
+    diverse = [label for label, measure in measures.items() if measure.by_subtopic]
+    if diverse and collection.undecided:
         problem = f"{join_names(diverse)}: measured by subtopic, but {collection.undecided}"
         raise input_fault(problem, path=collection.name, cure=SAY_WHICH)
 
 
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
     """Raise if a measure needs windows and the judgments have none."""
-    timed = (
-        []
-        if collection.is_timed
-        else [label for label, list_measure in measures.items() if list_measure.timed]
-    )
-    if timed:
-        raise InputError(
-            [
-                Fault(
-                    problem=f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
-                    cure="give a file of windows too, or leave them out",
-                    path=collection.name,
-                )
-            ]
+    timed = [label for label, measure in measures.items() if measure.timed]
+    if timed and not collection.is_timed:
+        raise input_fault(
+            f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
+            path=collection.name,
+            cure="give a file of windows too, or leave them out",
         )
 
 

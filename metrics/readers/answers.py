@@ -234,7 +234,7 @@ def answer_run(answers: Mapping[str, AnswerText], name: str) -> AnswerRun:
 
 
 def _from_rows(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
-    for line, (topic, text) in rows(log.path, COLUMNS, log):
+    for line, (topic, text) in rows(COLUMNS, log):
         yield topic.strip(), AnswerText(text=text.strip(), line=line)
 
 

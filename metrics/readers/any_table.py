@@ -22,7 +22,7 @@ import pandas as pd
 from metrics.errors import FaultLog, InputError, input_fault, join_names, pluralise
 from metrics.file_limits import check_columns, check_unfolded, check_values
 from metrics.readers.columns import CsvColumns, check_header, read_csv_columns
-from metrics.readers.lines import JSON_START, PEEKED, ZIP_MAGIC, read_bytes
+from metrics.readers.lines import JSON_START, PEEKED, ZIP_MAGIC, decoded, read_bytes
 
 Rows: TypeAlias = list[tuple[int, list[str]]]
 """Line and cells of each row; fewer cells than the header has stand for empty ones."""
@@ -201,10 +201,7 @@ def _frame_rows(frame: pd.DataFrame) -> Rows:
 
 def _json(path: str | Path, start: str, log: FaultLog) -> tuple[list[str], Rows]:
     """Read a list of objects, or an object a line, with their nested members as columns."""
-    try:
-        text = read_bytes(path).decode()
-    except UnicodeDecodeError:
-        raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from None
+    text = decoded(read_bytes(path), path)
     records, values = list[tuple[int, dict[str, str]]](), 0
     for line, value in _objects(text, log, is_list=start.lstrip().startswith("[")):
         if not isinstance(value, Mapping):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.arrays import Ints
-from metrics.errors import FaultLog, InputError, closest_name, join_names, pluralise
+from metrics.errors import FaultLog, closest_name, join_names, pluralise
 from metrics.file_limits import check_columns
 from metrics.readers.lines import (
     NUMBER,
@@ -31,6 +31,7 @@ from metrics.readers.lines import (
     blocks,
     byte_lines,
     check_no_json,
+    decoded,
     excel_delimiter,
     lines_of,
     number,
@@ -287,7 +288,8 @@ def read_csv_columns(
     InputError
         If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
     """
-    text = _text(path, log)
+    text = decoded(read_bytes(path), path)
+    check_no_json(path, text[:PEEKED], "a CSV with a header")
     batches = csv_batches(io.StringIO(text, newline=""), log, delimiter=delimiter)
     rows = ((line, row) for lines, batch in batches for line, row in zip(lines.tolist(), batch, strict=True))
     header = [name.strip() for name in next(rows, (1, []))[1]]
@@ -320,17 +322,6 @@ def check_any_row(columns: CsvColumns, log: FaultLog) -> None:
     if not columns.lines and not log.faults:
         log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
         log.raise_if_any()
-
-
-def _text(path: str | Path, log: FaultLog) -> str:
-    content = read_bytes(path)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        raise InputError(log.faults) from None
-    check_no_json(path, text[:PEEKED], "a CSV with a header")
-    return text
 
 
 def csv_batches(

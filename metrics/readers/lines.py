@@ -258,8 +258,17 @@ def stream_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
         raise input_fault(f"cannot be read ({error})", path=path, cure="see whether it is whole") from None
 
 
-def text_lines(path: str | Path, log: FaultLog, *, expected: str | None = None) -> Iterator[tuple[int, str]]:
-    r"""Yield each line's number, from 1, and its text without the line end.
+def decoded(data: bytes, path: str | Path) -> str:
+    """Return a file's text; raise `InputError` with the line that is not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise input_fault("not UTF-8", path=path, line=line, cure="save the file as UTF-8") from None
+
+
+def text_lines(log: FaultLog, *, expected: str | None = None) -> Iterator[tuple[int, str]]:
+    r"""Yield the number of each line of ``log.path``, from 1, and its text without the line end.
 
     Line ends are ``\n``, ``\r\n`` and ``\r``.
 
@@ -270,9 +279,9 @@ def text_lines(path: str | Path, log: FaultLog, *, expected: str | None = None) 
     InputError
         As `read_bytes`; and if the file is JSON where ``expected`` says what is read instead.
     """
-    data = read_bytes(path)
+    data = read_bytes(log.path)
     if expected is not None:
-        check_no_json(path, data[:PEEKED].decode(errors="replace"), expected)
+        check_no_json(log.path, data[:PEEKED].decode(errors="replace"), expected)
     for number, line in enumerate(byte_lines(data), start=1):
         try:
             text = line.decode()
@@ -282,40 +291,27 @@ def text_lines(path: str | Path, log: FaultLog, *, expected: str | None = None) 
             log.add("the line is not UTF-8", line=number, cure="save the file as UTF-8")
 
 
-def rows(
-    path: str | Path,
-    columns: Sequence[str],
-    log: FaultLog,
-    *,
-    separator: str | None = "\t",
-    of_xml: str = "",
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's line number and its fields, without any quoting.
+def rows(columns: Sequence[str], log: FaultLog, *, of_xml: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and fields of each row of ``log.path``, separated by tabs.
 
-    It notes rows whose number of fields differs from the number of columns.
+    There is no quoting. It notes rows whose number of fields differs from the number of columns.
 
     Blank lines are skipped, and so is a first line that is the header: the names of the columns themselves. Where it is the
     header of another file, that is noted and nothing is read.
 
     Parameters
     ----------
-    path : str or Path
-        The file.
     columns : sequence of str
         Names of the fields, for the header and for messages.
     log : FaultLog
         Where a row with another number of fields is noted; it is left out.
-    separator : str or None
-        What separates fields; None for any run of white space.
     of_xml : str
         What to say to somebody who gives an XML file here, where one is wanted elsewhere.
     """
     header, wrong = list(columns), list[int]()
-    is_one_right = is_xml = False
-    has_blanks = separator == "\t"
-    by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
-    for line, text in text_lines(path, log, expected=lines_of(header, by)):
-        fields = text.split(separator)
+    is_one_right, is_xml, has_blanks = False, False, True
+    for line, text in text_lines(log, expected=lines_of(header, "tabs")):
+        fields = text.split("\t")
         if len(fields) == len(header):
             is_one_right = True
             if line == 1 and fields != header and len({*fields} & {*header}) > 1:
@@ -330,15 +326,15 @@ def rows(
         elif text and not text.isspace():
             is_xml = is_xml or (not wrong and not is_one_right and text.lstrip().startswith("<"))
             wrong.append(len(fields))
-            is_blank = separator == "\t" and len(fields) == 1 and len(text.split()) >= len(header)
+            is_blank = len(fields) == 1 and len(text.split()) >= len(header)
             has_blanks = has_blanks and is_blank
             log.add(
                 NO_TAB if is_blank else f"{len(header)} fields expected, got {len(fields)}",
                 line=line,
-                cure=f"write {', '.join(header)}, separated by {by}",
+                cure=f"write {', '.join(header)}, separated by tabs",
             )
     if is_xml or not is_one_right:
-        say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml, has_blanks=has_blanks)
+        say_once(wrong, header, log, by="tabs", is_xml=is_xml, of_xml=of_xml, has_blanks=has_blanks)
 
 
 NO_TAB = "expected tabs between the fields, found only blanks"

@@ -144,7 +144,7 @@ def _check_there(logs: Mapping[str, FaultLog]) -> None:
 def _read_table(columns: tuple[str, ...], log: FaultLog) -> Table:
     """Read a file's rows by their ids."""
     table: Table = {}
-    for line, (*fields, text) in rows(log.path, columns, log):
+    for line, (*fields, text) in rows(columns, log):
         ids = tuple(fields)
         if "" in ids:
             log.add("an id is empty", line=line, cure=f"write {', '.join(columns)}")

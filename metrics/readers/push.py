@@ -19,17 +19,10 @@ from typing import TypeVar
 
 from metrics.arrays import Ints
 from metrics.errors import FaultLog, InputError, join_names, raise_all
-from metrics.push.streams import (
-    GAIN_OF_GRADE,
-    Created,
-    PushCollection,
-    PushRun,
-    every_day,
-    parsed_day,
-)
+from metrics.push.streams import GAIN_OF_GRADE, Created, PushCollection, PushRun, every_day, parsed_day
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
-from metrics.readers.trees import Node, read_json
+from metrics.readers.trees import Node, items, member, read_json
 from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 T = TypeVar("T")
@@ -229,7 +222,7 @@ def _read_clusters(names: TopicNames, log: FaultLog) -> dict[str, tuple[tuple[st
 
 def _topics(document: Node, log: FaultLog) -> dict[str, Node]:
     """Return the content of each topic."""
-    topics = _member(document, "topics", log)
+    topics = member(document, "topics", log, cure=FORM)
     if topics is None:
         return {}
     if isinstance(topics.value, dict):
@@ -241,7 +234,9 @@ def _topics(document: Node, log: FaultLog) -> dict[str, Node]:
 def _clusters(content: Node, topic: str, log: FaultLog) -> Iterator[tuple[str, ...]]:
     """Yield the clusters of one topic, without repeated tweets, which are noted."""
     number_of: dict[str, int] = {}
-    clusters = _items(_member(content, "clusters", log), f"the clusters of topic {topic!r} are", log)
+    clusters = _items(
+        member(content, "clusters", log, cure=FORM), f"the clusters of topic {topic!r} are", log
+    )
     for number, cluster in enumerate(clusters):
         tweets: dict[str, None] = {}
         for node in _items(cluster, f"a cluster of topic {topic!r} is", log):
@@ -256,24 +251,8 @@ def _clusters(content: Node, topic: str, log: FaultLog) -> Iterator[tuple[str, .
         yield tuple(tweets)
 
 
-def _member(node: Node, name: str, log: FaultLog) -> Node | None:
-    """Return a member of an object; note a missing one."""
-    member = node.value.get(name) if isinstance(node.value, dict) else None
-    if member is None:
-        log.add(f"there is no {name!r} here", line=node.line, cure=FORM)
-    return member
-
-
-def _items(node: Node | None, what_is: str, log: FaultLog) -> list[Node]:
-    """Return the items of a list, or the values of an object.
-
-    An object's keys are ignored.
-    """
-    if node is None:
-        return []
-    if isinstance(node.value, dict):
+def _items(node: Node | None, says: str, log: FaultLog) -> list[Node]:
+    """Return the items of a list, or the values of an object, whatever its keys."""
+    if node is not None and isinstance(node.value, dict):
         return list(node.value.values())
-    if isinstance(node.value, list):
-        return node.value
-    log.add(f"{what_is} no list", line=node.line, cure=FORM)
-    return []
+    return items(node, says, log, cure=FORM)

@@ -19,9 +19,9 @@ from metrics.arrays import Floats, Ints
 from metrics.errors import FaultLog, closest_name, join_names
 from metrics.file_limits import check_columns
 from metrics.readers.columns import check_delimiter, check_header, csv_batches, note_length
-from metrics.readers.lines import NUMBER
+from metrics.readers.lines import NUMBER, decoded
 from metrics.readers.score_lines import RUN, TOPIC, UNDEFINED
-from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, TopicCodes, check_utf_8
+from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, TopicCodes
 from metrics.results import ALL
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -73,8 +73,7 @@ class _Growing:
 
 def read_score_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, unnamed: Unnamed) -> ScoreTable:
     """Read a table with a header, long or wide."""
-    check_utf_8(data, log)
-    batches = csv_batches(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""), log)
+    batches = csv_batches(io.StringIO(decoded(data, log.path), newline=""), log)
     nothing: _Batch = (np.zeros(0, dtype=np.int32), [[]])
     lines, rows = next(batches, nothing)
     header = tuple(name.strip() for name in rows[0])

@@ -1,4 +1,4 @@
-"""Lines of scores without a header, as evaluation tools print them.
+"""Forms of lines of scores without a header, as evaluation tools print them.
 
 The values show which field is the metric.
 
@@ -15,13 +15,12 @@ Fields are separated by tabs or, in a line without a tab, by blanks. What the va
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from metrics.errors import FaultLog
 from metrics.readers.lines import NUMBER, SORTS
-from metrics.results import ALL, is_mean
+from metrics.results import is_mean
 
 RUN, TOPIC, METRIC, VALUE = "run", "topic", "metric", "value"
 TREC_EVAL, IR_MEASURES, IR_MEANS = (METRIC, TOPIC, VALUE), (TOPIC, METRIC, VALUE), (METRIC, VALUE)
@@ -145,16 +144,6 @@ class LineForm:
         return f"{PRINTED_BY.get(self.columns, 'a tool prints')} ({', '.join(self.columns)})"
 
 
-class ScoreLine(NamedTuple):
-    """One line of scores with its number and fields."""
-
-    number: int
-    run: str
-    topic: str
-    metric: str
-    value: float
-
-
 def fields_of(text: str) -> list[str]:
     """Split a line at tabs, or at blanks if it has no tab."""
     return [field.strip() for field in text.split("\t")] if "\t" in text else text.split()
@@ -206,7 +195,7 @@ def line_form(
     if width < 2 or 2 * sum(_ends_in_value(fields) for _, fields in alike) <= len(alike):
         return None
     first_text, first = rows[0]
-    if len(first) == width and not any(map(_is_value, first)) and not _ends_in_value(first):
+    if len(first) == width and not any(map(is_value, first)) and not _ends_in_value(first):
         if not {"\t", ","} & {*first_text}:
             _refuse_header(first, start + 1, log)
         return None
@@ -226,45 +215,6 @@ def line_form(
     return None if order is None else LineForm(columns=order, start=start + 1)
 
 
-def scores_of_lines(
-    lines: Iterable[tuple[int, str]], form: LineForm, log: FaultLog
-) -> tuple[list[ScoreLine], str, list[str]]:
-    """Read lines of scores.
-
-    Returns
-    -------
-    scores : list of ScoreLine
-        In the order of the file; their run is empty where the form has none.
-    run : str
-        What the row ``runid`` names; empty where there is none.
-    texts : list of str
-        Metrics that are left out, since their values are texts (``relstring``).
-    """
-    places = {name: index for index, name in enumerate(form.columns)}
-    scores, run, texts = list[ScoreLine](), "", dict[str, None]()
-    for number, text in lines:
-        if number < form.start or not text.strip():
-            continue
-        fields = fields_of(text)
-        if len(fields) != len(places) or not all(fields):
-            problem = f"{len(places)} columns expected, got {len(fields)}"
-            log.add(problem, line=number, cure=f"write {', '.join(form.columns)}")
-            continue
-        metric, value = fields[places[METRIC]], fields[places[VALUE]]
-        if metric == RUN_ID:
-            run = value
-        elif TEXTS.fullmatch(metric):
-            texts[metric] = None
-        elif not _is_value(value):
-            cure = "write a decimal number such as 0.25"
-            log.add(f"the value {value!r} is no number", line=number, cure=cure)
-        else:
-            topic = fields[places[TOPIC]] if TOPIC in places else ALL
-            named = fields[places[RUN]] if RUN in places else ""
-            scores.append(ScoreLine(number, named, ALL if is_mean(topic) else topic, metric, float(value)))
-    return scores, run, list(texts)
-
-
 def _preamble(lines: Sequence[str]) -> int:
     """Count the lines before the scores that pyserini's command prints."""
     first = [text.strip() for text in lines[:PREAMBLE_LINES]]
@@ -273,13 +223,14 @@ def _preamble(lines: Sequence[str]) -> int:
     return int(bool(first) and first[0].startswith(COMMAND))
 
 
-def _is_value(field: str) -> bool:
+def is_value(field: str) -> bool:
+    """Return whether a field is the value of a score: a number, or ``nan``."""
     return NUMBER.fullmatch(field) is not None or field.lower() == UNDEFINED
 
 
 def _ends_in_value(fields: Sequence[str]) -> bool:
     """Return whether the last field is a value of a score."""
-    return _is_value(fields[-1]) or QUOTED.fullmatch(fields[-1]) is not None or RUN_ID in fields[:-1]
+    return is_value(fields[-1]) or QUOTED.fullmatch(fields[-1]) is not None or RUN_ID in fields[:-1]
 
 
 def _refuse_header(header: Sequence[str], line: int, log: FaultLog) -> None:

@@ -11,6 +11,7 @@ topics too, whatever else the file holds. What columns hold is known by their va
 column of texts names the systems, another one is no measure.
 """
 
+import io
 import re
 from collections.abc import Sequence
 from itertools import islice
@@ -20,19 +21,24 @@ import numpy as np
 
 from metrics.arrays import Bools, Floats
 from metrics.errors import FaultLog, pluralise
-from metrics.readers.lines import byte_lines, read_bytes
+from metrics.readers.lines import byte_lines, decoded, read_bytes
 from metrics.readers.score_csv import Unnamed, read_score_csv
 from metrics.readers.score_lines import (
+    METRIC,
     PEEKED_LINES,
     RUN,
+    RUN_ID,
+    TEXTS,
     TOPIC,
     UNDEFINED,
+    VALUE,
     LineForm,
+    fields_of,
+    is_value,
     line_form,
-    scores_of_lines,
 )
-from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, check_utf_8
-from metrics.results import Score
+from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, TopicCodes
+from metrics.results import ALL, Score
 
 CONVERT = "prefcal convert trec-to-scores"
 
@@ -193,17 +199,40 @@ def _check_no_json(lines: Sequence[str], log: FaultLog) -> None:
 
 
 def _of_lines(data: bytes, form: LineForm, log: FaultLog) -> ScoreTable:
-    """Read lines of scores without a header."""
-    check_utf_8(data, log)
-    numbered = enumerate(map(bytes.decode, byte_lines(data)), start=1)
-    lines, run, texts = scores_of_lines(numbered, form, log)
-    runs, topics, metrics = NameCodes(), NameCodes(), NameCodes()
+    """Read lines of scores without a header.
+
+    A row ``runid`` names the run; metrics whose values are texts (``relstring``) are left out.
+    """
+    places = {name: index for index, name in enumerate(form.columns)}
+    rows, run, texts = list[tuple[int, str, str, str, float]](), "", dict[str, None]()
+    for line, text in enumerate(io.StringIO(decoded(data, log.path), newline=None), start=1):
+        if line < form.start or not text.strip():
+            continue
+        fields = fields_of(text)
+        if len(fields) != len(places) or not all(fields):
+            problem = f"{len(places)} columns expected, got {len(fields)}"
+            log.add(problem, line=line, cure=f"write {', '.join(form.columns)}")
+            continue
+        metric, value = fields[places[METRIC]], fields[places[VALUE]]
+        if metric == RUN_ID:
+            run = value
+        elif TEXTS.fullmatch(metric):
+            texts[metric] = None
+        elif not is_value(value):
+            cure = "write a decimal number such as 0.25"
+            log.add(f"the value {value!r} is no number", line=line, cure=cure)
+        else:
+            topic = fields[places[TOPIC]] if TOPIC in places else ALL
+            named = fields[places[RUN]] if RUN in places else ""
+            rows.append((line, named, topic, metric, float(value)))
+    lines, own_runs, own_topics, own_metrics, values = zip(*rows, strict=True) if rows else ((),) * 5
+    runs, topics, metrics = NameCodes(), TopicCodes(), NameCodes()
     return ScoreTable(
-        run=runs.of([line.run or run for line in lines]),
-        topic=topics.of([line.topic for line in lines]),
-        metric=metrics.of([line.metric for line in lines]),
-        value=np.array([line.value for line in lines], dtype=np.float64),
-        line=np.array([line.number for line in lines], dtype=np.int32),
+        run=runs.of([name or run for name in own_runs]),
+        topic=topics.of(own_topics),
+        metric=metrics.of(own_metrics),
+        value=np.array(values, dtype=np.float64),
+        line=np.array(lines, dtype=np.int32),
         runs=tuple(runs),
         topics=tuple(topics),
         metrics=tuple(metrics),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metrics.arrays import Bools, Floats, Ints
-from metrics.errors import FaultLog
 from metrics.readers.score_lines import LineForm
 from metrics.results import ALL, MEANS, Score
 
@@ -96,12 +95,3 @@ class TopicCodes(NameCodes):
         if name.lower() in MEANS and name != ALL:
             return self[ALL]
         return super().__missing__(cell)
-
-
-def check_utf_8(data: bytes, log: FaultLog) -> None:
-    """Raise if a file is not UTF-8."""
-    try:
-        _ = data.isascii() or data.decode()
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=data.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        log.raise_if_any()

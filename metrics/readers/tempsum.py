@@ -116,7 +116,7 @@ def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
     log = FaultLog(path)
     names = TopicNames(judged, STREAM_TOPICS, where=path)
     lengths: Lengths = {}
-    for line, (written, update, text) in rows(path, LENGTHS, log):
+    for line, (written, update, text) in rows(LENGTHS, log):
         words = number(text, "words", line, log)
         if words < 0:
             log.add(f"words is negative: {text}", line=line, cure="write 0 or more")
@@ -263,9 +263,7 @@ def _time(event: XmlElement, tag: str, log: FaultLog) -> float:
 def _read_nuggets(log: FaultLog) -> Nuggets:
     """Read the nuggets, which also define the written form of topics."""
     nuggets: Nuggets = defaultdict(dict)
-    for line, (topic, name, seconds, importance, words, text) in rows(
-        log.path, NUGGETS, log, of_xml=SORTS_CURE
-    ):
+    for line, (topic, name, seconds, importance, words, text) in rows(NUGGETS, log, of_xml=SORTS_CURE):
         if _is_new(topic, name, nuggets[topic], "nugget", line, log):
             nuggets[topic][name] = Nugget(
                 number(seconds, "timestamp", line, log),
@@ -282,7 +280,7 @@ def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
     Updates of other topics are checked and left out.
     """
     updates: Updates = defaultdict(dict)
-    for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log, of_xml=SORTS_CURE):
+    for line, (written, name, _, _, words, original, text) in rows(UPDATES, log, of_xml=SORTS_CURE):
         topic = names.find(written) or written
         if _is_new(topic, name, updates[topic], "update", line, log):
             updates[topic][name] = Update(
@@ -297,7 +295,7 @@ def _read_matches(
     """Read the matches, and count those with an unknown nugget or update."""
     found: defaultdict[str, defaultdict[str, list[Match]]] = defaultdict(lambda: defaultdict(list))
     without_nugget = without_update = 0
-    for line, (written, update, nugget, start, end, _) in rows(log.path, MATCHES, log, of_xml=SORTS_CURE):
+    for line, (written, update, nugget, start, end, _) in rows(MATCHES, log, of_xml=SORTS_CURE):
         match = Match(nugget, _length(start, "match_start", line, log), _length(end, "match_end", line, log))
         topic = names.find(written)
         if topic is None or nugget not in nuggets[topic]:

@@ -42,7 +42,7 @@ def read_texts(path: str | Path) -> dict[str, str]:
     """
     log = FaultLog(path)
     texts: dict[str, str] = {}
-    for line, (tweet, text) in rows(path, ("tweet_id", "text"), log):
+    for line, (tweet, text) in rows(("tweet_id", "text"), log):
         if texts.setdefault(tweet, text) != text:
             log.add(f"tweet {tweet} has another text above", line=line, cure="delete one of the two lines")
     log.raise_if_any()
@@ -90,13 +90,12 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
         return {name: AskedTopic(text=profile.question) for name, profile in profiles.items()}
     log = FaultLog(path)
     topics: dict[str, AskedTopic] = {}
-    for line, name, title, said in _texts_from_json(log) if is_json_file(path) else ():
+    is_json = is_json_file(path)
+    for line, name, title, said in _texts_from_json(log) if is_json else ():
         text = f"{title}{'' if title[-1] in TITLE_ENDS else ':'} {said}" if title else said
         if topics.setdefault(name, AskedTopic(text=text)).text != text:
             log.add(f"duplicate topic {name}", line=line, cure="delete one of the two lines")
-    for line, written in (
-        () if is_json_file(path) else text_lines(path, log, expected=lines_of(TOPIC[:2], "tabs"))
-    ):
+    for line, written in () if is_json else text_lines(log, expected=lines_of(TOPIC[:2], "tabs")):
         fields = [field.strip() for field in written.split("\t")]
         if not any(fields) or (line == 1 and tuple(fields) in {TOPIC, TOPIC[:2]}):
             continue
@@ -239,7 +238,7 @@ def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     """
     first = next(iter(read_bytes(log.path).splitlines()), b"")
     columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
-    for line, (document, *titled, text) in rows(log.path, columns, log):
+    for line, (document, *titled, text) in rows(columns, log):
         yield line, document, "".join(titled), text
 
 
@@ -287,9 +286,8 @@ def read_profiles(path: str | Path) -> dict[str, InterestProfile]:
         title, is not closed or stands twice; there is no topic.
     """
     log = FaultLog(path)
-    is_json = read_bytes(path).lstrip()[:1] in {b"[", b"{"}
     profiles: dict[str, InterestProfile] = {}
-    for line, parts in _from_json(log) if is_json else _from_blocks(log):
+    for line, parts in _from_json(log) if is_json_file(path) else _from_blocks(log):
         topic = parts["topid"]
         if topic in profiles:
             log.add(f"duplicate topic {topic}", line=line, cure="delete one of the two")
@@ -320,7 +318,7 @@ def _from_blocks(log: FaultLog) -> Iterator[tuple[int, dict[str, str]]]:
 def _blocks(log: FaultLog) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield each ``<top>`` block's line and the text after each of its tags."""
     begun, fields, tag = 0, dict[str, str](), ""
-    for line, text in text_lines(log.path, log):
+    for line, text in text_lines(log):
         before, *rest = TAG.split(text)
         if begun and tag:
             fields[tag] = f"{fields.get(tag, '')} {before}"
@@ -413,7 +411,7 @@ def json_objects(log: FaultLog, cure: str, kind: str | None = None) -> Iterator[
 
     The whole file is one value, or a list of values, where its first line alone is no JSON. Lines that are no JSON are faults of ``kind``.
     """
-    lines = [(line, text) for line, text in text_lines(log.path, log) if text and not text.isspace()]
+    lines = [(line, text) for line, text in text_lines(log) if text and not text.isspace()]
     if lines and not isinstance(_plain(lines[0][1]), dict):
         check_values(log.path, sum(text.count(mark) for _, text in lines for mark in ",[{"))
         whole = _plain("\n".join(text for _, text in lines))

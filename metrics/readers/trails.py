@@ -11,7 +11,7 @@ from pathlib import Path
 
 from metrics.errors import FaultLog
 from metrics.msu.trails import GivenUsers, trails
-from metrics.readers.trees import Node, read_json
+from metrics.readers.trees import Node, items, member, read_json
 
 USERS_CURE = 'write {"users": [{"V": 3.6, "session_away": [[120, 10800], [60, 7200]]}]}'
 PAIR_CURE = "write [seconds of the session, seconds away], each 0 or more"
@@ -47,7 +47,8 @@ def read_trails(path: str | Path) -> GivenUsers:
     [3.6]
     """
     log = FaultLog(path)
-    users = _list(_member(read_json(log), "users", log), "users", log)
+    given = member(read_json(log), "users", log, cure=USERS_CURE)
+    users = items(given, "users is", log, cure=USERS_CURE)
     if not users and not log.faults:
         log.add("there are no users", line=1, cure=USERS_CURE)
     trails_read = [(_speed(user, log), _times(user, log)) for user in users]
@@ -57,7 +58,7 @@ def read_trails(path: str | Path) -> GivenUsers:
 
 def _speed(user: Node, log: FaultLog) -> float:
     """Read a user's reading speed in words per second."""
-    node = _member(user, "V", log)
+    node = member(user, "V", log, cure=USERS_CURE)
     speed = math.nan if node is None else _number(node)
     if node is not None and not 0 < speed < math.inf:
         log.add("V is no reading speed above 0", line=node.line, cure="write words per second, such as 3.6")
@@ -67,8 +68,8 @@ def _speed(user: Node, log: FaultLog) -> float:
 def _times(user: Node, log: FaultLog) -> list[tuple[float, float]]:
     """Read a user's sessions and times away."""
     times: list[tuple[float, float]] = []
-    node = _member(user, "session_away", log)
-    pairs = _list(node, "session_away", log)
+    node = member(user, "session_away", log, cure=USERS_CURE)
+    pairs = items(node, "session_away is", log, cure=USERS_CURE)
     if node is not None and isinstance(node.value, list) and not pairs:
         log.add("session_away is empty", line=node.line, cure="write at least one session")
     for pair in pairs:
@@ -84,21 +85,3 @@ def _number(node: Node) -> float:
     """Return a number, or NaN for anything else."""
     value = node.value
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-
-
-def _member(node: Node, name: str, log: FaultLog) -> Node | None:
-    """Return a member of an object; note a missing one."""
-    member = node.value.get(name) if isinstance(node.value, dict) else None
-    if member is None:
-        log.add(f"there is no {name!r} here", line=node.line, cure=USERS_CURE)
-    return member
-
-
-def _list(node: Node | None, what: str, log: FaultLog) -> list[Node]:
-    """Return the items of a list; note anything else."""
-    if node is None:
-        return []
-    if isinstance(node.value, list):
-        return node.value
-    log.add(f"{what} is no list", line=node.line, cure=USERS_CURE)
-    return []

@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from metrics.errors import FaultLog, input_fault
 from metrics.file_limits import check_values
-from metrics.readers.lines import read_bytes
+from metrics.readers.lines import decoded, read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
@@ -64,14 +64,11 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
     path = log.path
     data = read_bytes(path)
     check_values(path, sum(map(data.count, (b",", b"[", b"{"))))
+    text = decoded(data, log.path)
     try:
-        text = data.decode()
         if trailing_commas:
             text = TRAILING_COMMA.sub(lambda match: match[1] or match[2], text)
         json.dumps(json.loads(text), ensure_ascii=False).encode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise input_fault("not UTF-8", path=path, line=line, cure="save the file as UTF-8") from None
     except UnicodeEncodeError:
         raise input_fault("half of a character (a lone surrogate)", path=path, cure=CURE) from None
     except json.JSONDecodeError as error:
@@ -125,6 +122,27 @@ def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) ->
         problem = f"the member {name!r} is on line {members[name].line} already"
         log.add(problem, line=line, cure="delete one of the two")
     return name
+
+
+def member(node: Node, name: str, log: FaultLog, *, cure: str) -> Node | None:
+    """Return a member of an object; note a missing one."""
+    found = node.value.get(name) if isinstance(node.value, dict) else None
+    if found is None:
+        log.add(f"there is no {name!r} here", line=node.line, cure=cure)
+    return found
+
+
+def items(node: Node | None, says: str, log: FaultLog, *, cure: str) -> list[Node]:
+    """Return the items of a list, none without a node; note anything else.
+
+    ``says`` begins the message: ``users is``.
+    """
+    if node is None:
+        return []
+    if isinstance(node.value, list):
+        return node.value
+    log.add(f"{says} no list", line=node.line, cure=cure)
+    return []
 
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

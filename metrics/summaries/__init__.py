@@ -19,13 +19,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from metrics.summaries.score import (
-        MMeasure,
-        UMeasure,
-        score_intents,
-        score_summaries,
-        summary_positions,
-    )
+    from metrics.summaries.score import MMeasure, UMeasure, score_intents, score_summaries, summary_positions
     from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
 else:
     __getattr__, __dir__ = lazily(__name__, __all__, ".two_layered", ".score")

@@ -4,19 +4,19 @@ Source: Kato, Pavlu, Sakai, Yamamoto, Morita: Two-layered Summaries for Mobile S
 Reflect User Preferences? (EVIA 2016), section 3. Trailtexts are in `metrics.summaries.trailtext`, files in `metrics.readers`.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.arrays import summed
-from metrics.registry import Measure, measure, short_number
+from metrics.arrays import Floats, summed
+from metrics.registry import Measure, ParameterRange, measure, short_number
 from metrics.results import Score, label_measures, run_list, score_frame, with_means
 from metrics.summaries.trailtext import (
     FirstOccurrences,
-    FloatArray,
     Intents,
     Layers,
     Position,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 PAPER_PATIENCE = MappingProxyType({"en": 1500.0, "ja": 500.0})
 """Patience L of Kato et al. (2016) by language; en for other languages."""
+NOT_NEGATIVE = ParameterRange(0, math.inf, "be 0 or more")
 
 
 @measure
@@ -57,24 +58,14 @@ class UMeasure(Measure):
     UMeasure(patience=840)
     """
 
-    name: ClassVar[str] = "U"
-    family: ClassVar[str] = "summaries"
-    source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 3"
-    definition: ClassVar[str] = (
-        "Importance of the iUnits that a user with one intent meets, less the later they are met."
-    )
+    name = "U"
+    family = "summaries"
+    source = "Kato et al., EVIA 2016, eq. 3"
+    definition = "Importance of the iUnits that a user with one intent meets, less the later they are met."
 
-    patience: float = 1500
-    truncate: int | None = None
+    patience: Annotated[float, NOT_NEGATIVE] = 1500
+    truncate: Annotated[int, NOT_NEGATIVE] | None = None
     layers: Layers = "both"
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        Measure.__post_init__(self)
-        if self.patience < 0:
-            raise ValueError(f"patience must be 0 or more, got {self.patience!r}")
-        if self.truncate is not None and self.truncate < 0:
-            raise ValueError(f"truncate must be 0 or more, got {self.truncate!r}")
 
     @property
     def column(self) -> str:
@@ -84,7 +75,7 @@ class UMeasure(Measure):
         """
         return f"{self.name}@{short_number(self.patience)}"
 
-    def discount(self, offset_chars: FloatArray) -> FloatArray:
+    def discount(self, offset_chars: Floats) -> Floats:
         """Return the discount d(u) at offsets in counted characters, in [0, 1].
 
         The offsets are ends of iUnits; the result has their shape.
@@ -113,9 +104,9 @@ class MMeasure(UMeasure):
     MMeasure(patience=840, intents='uniform')
     """
 
-    name: ClassVar[str] = "M"
-    source: ClassVar[str] = "Kato et al., EVIA 2016, eq. 2"
-    definition: ClassVar[str] = "U-measure expected over the intents of the query."
+    name = "M"
+    source = "Kato et al., EVIA 2016, eq. 2"
+    definition = "U-measure expected over the intents of the query."
 
     intents: Intents = "given"
 
@@ -135,13 +126,13 @@ def summary_scores(
     Its parameters are those of `score_summaries`.
     """
     labels = label_measures(measures, MMeasure)
-    kinds = {one.intents for one in labels.values()}
+    kinds = {measure.intents for measure in labels.values()}
     probability = {kind: intent_probabilities(collection, kind, fitted) for kind in kinds}
     scores: list[Score] = []
     for run in runs:
         values = {
-            label: read.expectations(one.discount, probability[one.intents])
-            for label, one, read in read_once(collection, run, labels)
+            label: read.expectations(measure.discount, probability[measure.intents])
+            for label, measure, read in read_once(collection, run, labels)
         }
         scores += [
             Score(run.name, topic, label, float(value[index]))
@@ -239,9 +230,9 @@ def score_intents(
     rows = [
         (run.name, topic, intent, label, value)
         for run in runs
-        for label, one, read in read_once(collection, run, labels)
+        for label, measure, read in read_once(collection, run, labels)
         for (topic, intent), value in zip(
-            readers_of(collection), read.utilities(one.discount).tolist(), strict=True
+            readers_of(collection), read.utilities(measure.discount).tolist(), strict=True
         )
     ]
     return pd.DataFrame(rows, columns=pd.Index(["run", "topic", "intent", "metric", "value"]))
@@ -330,8 +321,8 @@ def read_once(
     Runs are read once for each truncation and ablation.
     """
     read: dict[tuple[int | None, Layers], FirstOccurrences] = {}
-    for label, one in labels.items():
-        how = one.truncate, one.layers
+    for label, u_measure in labels.items():
+        how = u_measure.truncate, u_measure.layers
         if how not in read:
-            read[how] = readings(collection, run, truncate=one.truncate, layers=one.layers)
-        yield label, one, read[how]
+            read[how] = readings(collection, run, truncate=u_measure.truncate, layers=u_measure.layers)
+        yield label, u_measure, read[how]

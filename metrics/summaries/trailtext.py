@@ -168,8 +168,7 @@ def _length(element: Element, query: Query) -> int:
     )
 
 
-FloatArray: TypeAlias = Floats
-Discount: TypeAlias = Callable[[FloatArray], FloatArray]
+Discount: TypeAlias = Callable[[Floats], Floats]
 Intents: TypeAlias = Literal["given", "uniform", "fitted"]
 Probabilities: TypeAlias = Mapping[str, Mapping[str, float]]
 """P(i|q) by topic and intent."""
@@ -242,15 +241,15 @@ class FirstOccurrences:
     topics: tuple[str, ...]
     topic: Indices
     reader: Indices
-    importance: FloatArray
-    offset_chars: FloatArray
+    importance: Floats
+    offset_chars: Floats
 
-    def utilities(self, discount: Discount) -> FloatArray:
+    def utilities(self, discount: Discount) -> Floats:
         """Return U_i of every reader, (R,): sum_j g_i(u_j) d(u_j)."""
         gain = self.importance * discount(self.offset_chars)
         return summed(gain, self.reader, self.topic.size)
 
-    def expectations(self, discount: Discount, probability: FloatArray) -> FloatArray:
+    def expectations(self, discount: Discount, probability: Floats) -> Floats:
         """Return M = sum_i P(i|q) U_i of every topic, (T,), given P(i|q) of readers, (R,)."""
         return summed(probability * self.utilities(discount), self.topic, len(self.topics))
 
@@ -276,7 +275,7 @@ def readings(
 
 def intent_probabilities(
     collection: Collection, intents: Intents = "given", fitted: Probabilities | None = None
-) -> FloatArray:
+) -> Floats:
     """Return P(i|q) of every reader, (R,), in the order of `FirstOccurrences`.
 
     Parameters

@@ -5,9 +5,8 @@ Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIG
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,56 +37,24 @@ VISIT_BYTES = 72
 GAIN_COPIES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepPlan:
-    """Effort of a sweep: populations, seconds, memory and disk.
+class SweepPlan(NamedTuple):
+    """Effort of a sweep: populations, and time and memory in words.
 
     Attributes
     ----------
-    points, populations, missing : int
-        How many there are, and how many populations are still to be computed.
-    decays, runs, topics, users : int
-        What each population costs.
-    workers : int
-        How many populations are computed at a time.
-    seconds : float
-        How long it will take, about.
-    megabytes : float
-        Memory of all processes together, at most.
+    populations, missing : int
+        How many there are, and how many are still to be computed.
+    words : str
+        Two lines for people.
     """
 
-    points: int
     populations: int
     missing: int
-    decays: int
-    runs: int
-    topics: int
-    users: int
-    workers: int
-    seconds: float
-    megabytes: float
+    words: str
 
     def __str__(self) -> str:
-        """Format in two lines."""
-        populations = pluralise(self.populations, "population")
-        done = self.populations - self.missing
-        there = (
-            f"; {pluralise(done, 'population')} {'is' if done == 1 else 'are'} there already" if done else ""
-        )
-        return (
-            f"{pluralise(self.points, 'point')}: {populations} x {pluralise(self.decays, 'lateness decay')}{there};"
-            f" {pluralise(self.runs, 'run')} on {pluralise(self.topics, 'topic')},"
-            f" {pluralise(self.users, 'user')} of each population\n"
-            f"{self._effort()}"
-        )
-
-    def _effort(self) -> str:
-        if not self.missing:
-            return "nothing is left to compute; the tables are written anew"
-        return (
-            f"about {_time(self.seconds)} with {pluralise(self.workers, 'process', 'processes')}, then the tables;"
-            f" at most {self.megabytes:,.0f} MB of memory"
-        )
+        """Return the two lines for people."""
+        return self.words
 
 
 def planned(work: SweepWork, missing: list[int], workers: int) -> SweepPlan:
@@ -96,18 +63,23 @@ def planned(work: SweepWork, missing: list[int], workers: int) -> SweepPlan:
     Only populations whose results are missing are tried.
     """
     workers = max(1, min(workers, len(missing)))
-    return SweepPlan(
-        points=len(work.grid),
-        populations=work.grid.population_count,
-        missing=len(missing),
-        decays=len(work.grid.lateness),
-        runs=len(work.prepared.runs),
-        topics=len(work.prepared.topics),
-        users=work.users,
-        workers=workers,
-        seconds=len(missing) * _seconds_each(work, missing) / workers,
-        megabytes=(workers + (workers > 1)) * (PROGRAM_MB + _bytes(work) / 2**20),
+    populations, prepared = work.grid.population_count, work.prepared
+    seconds = len(missing) * _seconds_each(work, missing) / workers
+    megabytes = (workers + (workers > 1)) * (PROGRAM_MB + _bytes(work) / 2**20)
+    done = populations - len(missing)
+    there = f"; {pluralise(done, 'population')} {'is' if done == 1 else 'are'} there already" if done else ""
+    size = (
+        f"{pluralise(len(work.grid), 'point')}: {pluralise(populations, 'population')} x"
+        f" {pluralise(len(work.grid.lateness), 'lateness decay')}{there}; {pluralise(len(prepared.runs), 'run')} on"
+        f" {pluralise(len(prepared.topics), 'topic')}, {pluralise(work.users, 'user')} of each population"
     )
+    effort = "nothing is left to compute; the tables are written anew"
+    if missing:
+        effort = (
+            f"about {_time(seconds)} with {pluralise(workers, 'process', 'processes')}, then the tables;"
+            f" at most {megabytes:,.0f} MB of memory"
+        )
+    return SweepPlan(populations, len(missing), f"{size}\n{effort}")
 
 
 def _seconds_each(work: SweepWork, missing: list[int]) -> float:

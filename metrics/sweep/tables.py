@@ -1,18 +1,15 @@
 """Tables of a sweep as files, with the measures that MSU is compared with.
 
-Tables are written population by population, so that memory does not grow with the number of points. The other measures of the same
-runs are our own, or come from a table of scores.
+The other measures of the same runs are our own, or come from a table of scores.
 """
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import BinaryIO, Self
 
 import numpy as np
+from scipy.stats import rankdata
 
 from metrics.agreement.correlation import kendall_tau_b, tau_ap
 from metrics.arrays import Floats
@@ -54,7 +51,8 @@ def as_printed(values: Floats) -> Floats:
 
     Values that differ only by the noise of arithmetic become equal.
     """
-    return np.array([float(f"{value:.{DIGITS}g}") for value in values.tolist()])
+    rounded = [float(f"{value:.{DIGITS}g}") for value in values.ravel().tolist()]
+    return np.array(rounded).reshape(values.shape)
 
 
 def own_references(collection: EventCollection, runs: Sequence[UpdateRun]) -> list[ReferenceMeasure]:
@@ -104,7 +102,6 @@ def _reference(
 SWEEP, BEST, CORRELATION = "sweep.parquet", "best.csv", "correlation.csv"
 OTHERS, LIKE = "measures.csv", "like.csv"
 MEASURES = ("MSU", "MSU/s")
-SWEEP_COLUMNS = (*SweepPoint._fields, "run", "MSU", "MSU-se", "MSU/s")
 BEST_COLUMNS = ("of", "run", "rank", "runs_equal", *SweepPoint._fields, "MSU", "MSU/s")
 CORRELATION_COLUMNS = (*SweepPoint._fields, "metric", "against", "systems", "tau-b", "tau-AP")
 LIKE_COLUMNS = (
@@ -134,126 +131,69 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
     InputError
         If a part is damaged, or a file cannot be written.
     """
-    best = _BestPoints(runs)
-    names = (SWEEP, BEST, CORRELATION, OTHERS)
+    import pandas as pd  # noqa: PLC0415 - slow to load
+
+    points = [point for index in range(folder.grid.population_count) for point in folder.grid.points(index)]
+    parts = [(part.utility.T, part.error.T, part.per_second.T) for part in folder.parts()]
+    utility, error, per_second = (np.concatenate(of_parts) for of_parts in zip(*parts, strict=True))
+    printed = {"MSU": as_printed(utility), "MSU/s": as_printed(per_second)}
+    own = zip(runs, *(reference.overall.tolist() for reference in against), strict=True)
+    sweep = {"MSU": utility, "MSU-se": error, "MSU/s": per_second}
+    frames = {
+        SWEEP: pd.DataFrame(np.repeat(points, len(runs), axis=0), columns=SweepPoint._fields).assign(
+            run=[*runs] * len(points), **{name: values.ravel() for name, values in sweep.items()}
+        ),
+        BEST: pd.DataFrame(_best(points, runs, *printed.values()), columns=BEST_COLUMNS),
+        CORRELATION: pd.DataFrame(_correlations(points, printed, against), columns=CORRELATION_COLUMNS),
+        OTHERS: pd.DataFrame(own, columns=["run", *(reference.name for reference in against)]),
+    }
     with ExitStack() as files:
-        opened = [files.enter_context(written_whole(folder.folder / name)) for name in names]
-        sweep = files.enter_context(_SweepWriter(opened[0], runs))
-        best_rows, correlation_rows, other_rows = (
-            _CsvWriter(file, columns)
-            for file, columns in zip(
-                opened[1:],
-                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(reference.name for reference in against))),
-                strict=True,
-            )
-        )
-        for index, part in enumerate(folder.parts()):
-            for decay, point in enumerate(folder.grid.points(index)):
-                utility, per_second = part.utility[:, decay], part.per_second[:, decay]
-                sweep.add(point, utility, part.error[:, decay], per_second)
-                values = {"MSU": as_printed(utility), "MSU/s": as_printed(per_second)}
-                best_rows.add(best.meet(point, values["MSU"], values["MSU/s"]))
-                correlation_rows.add_all(_correlations(point, values, against))
-        best_rows.add_all(best.of_systems())
-        other_rows.add_all(zip(runs, *(reference.overall.tolist() for reference in against), strict=True))
+        for name, frame in frames.items():
+            file = files.enter_context(written_whole(folder.folder / name))
+            if name == SWEEP:
+                frame.to_parquet(file, index=False, row_group_size=GROUP_ROWS)
+            else:
+                frame.to_csv(
+                    file, index=False, na_rep="nan", float_format=f"%.{DIGITS}g", lineterminator="\n"
+                )
 
 
 def _correlations(
-    point: SweepPoint, values: dict[str, Floats], against: Sequence[ReferenceMeasure]
+    points: Sequence[SweepPoint], printed: Mapping[str, Floats], against: Sequence[ReferenceMeasure]
 ) -> Iterator[Sequence[object]]:
-    """Yield the rows of one point's correlations.
+    """Yield the rows of correlation.csv, point by point.
 
     tau_AP takes the other measure as its reference.
     """
-    for metric, own in values.items():
-        for other in against:
-            taus = kendall_tau_b(other.overall, own), tau_ap(other.overall, own)
-            yield *point, metric, other.name, own.size, *taus
+    for index, point in enumerate(points):
+        for metric, values in printed.items():
+            for other in against:
+                own = values[index]
+                taus = kendall_tau_b(other.overall, own), tau_ap(other.overall, own)
+                yield *point, metric, other.name, own.size, *taus
 
 
-class _BestPoints:
-    """Best system of each point, and best point so far of each system.
+def _best(
+    points: Sequence[SweepPoint], runs: Sequence[str], utility: Floats, per_second: Floats
+) -> Iterator[Sequence[object]]:
+    """Yield the best system of each point, then the best point of each system.
 
-    Table 3 of the paper has the same form.
+    Table 3 of the paper has the same form. The best point of a system is that of its best rank; of several the one of its highest MSU;
+    of these the first. The first of equal systems is the best.
 
-    That is the point of its best rank; of several the one of its highest MSU; of these the first.
+    Parameters
+    ----------
+    points : (points,) sequence of SweepPoint
+        All of them.
+    runs : (runs,) sequence of str
+        The systems.
+    utility, per_second : (points, runs) ndarray of float64
+        MSU and MSU per second, `as_printed`.
     """
-
-    def __init__(self, runs: Sequence[str]) -> None:
-        self._runs = runs
-        self._found: list[tuple[int, float, Sequence[object]]] = [(len(runs) + 1, -math.inf, ())] * len(runs)
-
-    def meet(self, point: SweepPoint, utility: Floats, per_second: Floats) -> Sequence[object]:
-        """Return the row of a point's best system, and update the systems' best points.
-
-        The first of equal systems is the best.
-        """
-        ranks = 1 + (utility[None, :] > utility[:, None]).sum(axis=1)
-        rows = []
-        for system, rank in enumerate(ranks.tolist()):
-            equal = int((ranks == rank).sum())
-            row = (self._runs[system], rank, equal, *point, float(utility[system]), float(per_second[system]))
-            rows.append(row)
-            if (rank, -utility[system]) < (self._found[system][0], -self._found[system][1]):
-                self._found[system] = (rank, float(utility[system]), row)
-        return POPULATION, *rows[int(ranks.argmin())]
-
-    def of_systems(self) -> Iterator[Sequence[object]]:
-        """Yield a row for each system."""
-        return ((SYSTEM, *row) for _, _, row in self._found)
-
-
-class _CsvWriter:
-    """Writer of CSV rows with 13 significant digits, like `prefcal score`."""
-
-    def __init__(self, file: BinaryIO, columns: Sequence[str]) -> None:
-        self._file = file
-        self.add(columns)
-
-    def add(self, row: Sequence[object]) -> None:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow(
-            [f"{cell:.{DIGITS}g}" if isinstance(cell, float) else cell for cell in row]
-        )
-        self._file.write(text.getvalue().encode())
-
-    def add_all(self, rows: Iterable[Sequence[object]]) -> None:
-        for row in rows:
-            self.add(row)
-
-
-class _SweepWriter:
-    """Writer of sweep.parquet, by row groups."""
-
-    def __init__(self, file: BinaryIO, runs: Sequence[str]) -> None:
-        import pyarrow as pa  # noqa: PLC0415 - slow to load
-        from pyarrow import parquet  # noqa: PLC0415
-
-        kinds = [pa.string() if name == "run" else pa.float64() for name in SWEEP_COLUMNS]
-        self._schema = pa.schema(list(zip(SWEEP_COLUMNS, kinds, strict=True)))
-        self._table = pa.Table
-        self._writer = parquet.ParquetWriter(file, self._schema)
-        self._runs = list(runs)
-        self._rows: list[tuple[SweepPoint, list[Floats]]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flush()
-        self._writer.close()
-
-    def add(self, point: SweepPoint, *values: Floats) -> None:
-        """Add the rows of one point, one per run."""
-        self._rows.append((point, list(values)))
-        if len(self._rows) * len(self._runs) >= GROUP_ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        if not self._rows:
-            return
-        points = np.repeat(np.array([point for point, _ in self._rows]), len(self._runs), axis=0)
-        values = np.concatenate([np.array(values).T for _, values in self._rows])
-        columns = [*points.T, self._runs * len(self._rows), *values.T]
-        self._writer.write_table(self._table.from_arrays(columns, schema=self._schema))
-        self._rows = []
+    rank, last = (rankdata(-utility, method=method, axis=1).astype(int) for method in ("min", "max"))
+    best_points = [np.lexsort((-utility[:, run], rank[:, run]))[0] for run in range(len(runs))]
+    rows = [(POPULATION, point, run) for point, run in enumerate(rank.argmin(axis=1))]
+    for of, point, run in [*rows, *((SYSTEM, point, run) for run, point in enumerate(best_points))]:
+        equal = 1 + last[point, run] - rank[point, run]
+        values = utility[point, run], per_second[point, run]
+        yield of, runs[run], rank[point, run], equal, *points[point], *values

@@ -16,7 +16,6 @@ from metrics.events import Event, Match, Nugget
 
 Convention: TypeAlias = Literal["2014", "2013"]
 Unsampled: TypeAlias = Literal["count", "skip"]
-FloatArray: TypeAlias = Floats
 
 BLANK = b" "
 GREATEST_IMPORTANCE = 3
@@ -69,13 +68,13 @@ class UpdateGains:
         R of every counted nugget, the largest first.
     """
 
-    gain: FloatArray
-    latency_gain: FloatArray
-    latency: FloatArray
-    verbosity: FloatArray
-    weight: FloatArray
+    gain: Floats
+    latency_gain: Floats
+    latency: Floats
+    verbosity: Floats
+    weight: Floats
     nuggets: int
-    relevance: FloatArray
+    relevance: Floats
 
 
 class JudgedTopic:
@@ -101,7 +100,7 @@ class JudgedTopic:
         self._matches = event.matches
         self._readings: dict[str, SampledUpdate] = {}
 
-    def account(self, updates: Iterable[str], seconds: FloatArray, confidence: FloatArray) -> UpdateGains:
+    def account(self, updates: Iterable[str], seconds: Floats, confidence: Floats) -> UpdateGains:
         """Count the entries of a run for this topic.
 
         Parameters
@@ -125,7 +124,7 @@ class JudgedTopic:
         relevance = np.array(sorted(self.relevance.values(), reverse=True), dtype=np.float64)
         return UpdateGains(gain, latency_gain, latency, verbosity, weights, len(known_nuggets), relevance)
 
-    def _weights(self, confidence: FloatArray) -> FloatArray:
+    def _weights(self, confidence: Floats) -> Floats:
         """Return the weight of each entry, from its position or its confidence."""
         if self.rules.convention == "2014":
             return 1 / np.arange(1, confidence.size + 1, dtype=np.float64)

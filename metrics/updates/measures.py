@@ -8,10 +8,10 @@ number of updates. 0/0 is 0.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
+from metrics.arrays import Floats
 from metrics.registry import Measure, measure
-from metrics.updates.account import Convention, CountingRules, FloatArray, Unsampled, UpdateGains
+from metrics.updates.account import Convention, CountingRules, Unsampled, UpdateGains
 
 TRACK = "TREC Temporal Summarization track, evaluation programs of 2013 and 2014"
 PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
@@ -32,7 +32,7 @@ class UpdateMeasure(Measure, ABC):
         count in 2014 and skip in 2013.
     """
 
-    family: ClassVar[str] = "updates"
+    family = "updates"
 
     convention: Convention = "2014"
     binary: bool = False
@@ -68,18 +68,18 @@ class ConfidenceWeightedMeasure(UpdateMeasure):
         """Column name: ``ELG``, or confidence-biased ``conf-ELG``."""
         return f"conf-{self.name}" if self.confidence else self.name
 
-    def total(self, values: FloatArray, account: UpdateGains) -> float:
+    def total(self, values: Floats, account: UpdateGains) -> float:
         """Return the sum, or its confidence-biased form."""
         if not self.confidence:
             return float(values.sum())
         weights = float(account.weight.sum())
         return float(account.weight @ values) / weights if weights > 0 else 0.0
 
-    def per_verbosity(self, values: FloatArray, account: UpdateGains) -> float:
+    def per_verbosity(self, values: Floats, account: UpdateGains) -> float:
         """Return total / sum V."""
         return ratio(self.total(values, account), float(account.verbosity.sum()))
 
-    def per_relevance(self, values: FloatArray, account: UpdateGains) -> float:
+    def per_relevance(self, values: Floats, account: UpdateGains) -> float:
         """Return total / sum of all R."""
         return ratio(self.total(values, account), float(account.relevance.sum()))
 
@@ -113,9 +113,9 @@ class ExpectedGain(ConfidenceWeightedMeasure):
     'E[Gain]'
     """
 
-    name: ClassVar[str] = "E[Gain]"
-    source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1 without latency"
-    definition: ClassVar[str] = "Relevance of the new nuggets in an update, per update of normal length."
+    name = "E[Gain]"
+    source = f"{TRACK}; {PAPER}, eq. 1 without latency"
+    definition = "Relevance of the new nuggets in an update, per update of normal length."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return sum G / sum V."""
@@ -132,9 +132,9 @@ class ExpectedLatencyGain(ConfidenceWeightedMeasure):
     'ELG'
     """
 
-    name: ClassVar[str] = "ELG"
-    source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1"
-    definition: ClassVar[str] = "E[Gain], each nugget worth less the later it is told."
+    name = "ELG"
+    source = f"{TRACK}; {PAPER}, eq. 1"
+    definition = "E[Gain], each nugget worth less the later it is told."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return sum L / sum V."""
@@ -151,9 +151,9 @@ class NormalisedGain(ConfidenceWeightedMeasure):
     'nE[Gain]'
     """
 
-    name: ClassVar[str] = "nE[Gain]"
-    source: ClassVar[str] = TRACK
-    definition: ClassVar[str] = "E[Gain] divided by that of equally many updates with one best nugget each."
+    name = "nE[Gain]"
+    source = TRACK
+    definition = "E[Gain] divided by that of equally many updates with one best nugget each."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return E[Gain] / ideal."""
@@ -170,11 +170,9 @@ class NormalisedLatencyGain(ConfidenceWeightedMeasure):
     'nELG'
     """
 
-    name: ClassVar[str] = "nELG"
-    source: ClassVar[str] = TRACK
-    definition: ClassVar[str] = (
-        "ELG divided by the E[Gain] of equally many updates with one best nugget each."
-    )
+    name = "nELG"
+    source = TRACK
+    definition = "ELG divided by the E[Gain] of equally many updates with one best nugget each."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return ELG / ideal."""
@@ -191,9 +189,9 @@ class Comprehensiveness(ConfidenceWeightedMeasure):
     'C'
     """
 
-    name: ClassVar[str] = "C"
-    source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
-    definition: ClassVar[str] = "Share of the relevance of all nuggets that the run found."
+    name = "C"
+    source = f"{TRACK}; {PAPER}, section 2"
+    definition = "Share of the relevance of all nuggets that the run found."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return sum G / sum R."""
@@ -210,9 +208,9 @@ class LatencyComprehensiveness(ConfidenceWeightedMeasure):
     'LC'
     """
 
-    name: ClassVar[str] = "LC"
-    source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
-    definition: ClassVar[str] = "Comprehensiveness, each nugget worth less the later it is told."
+    name = "LC"
+    source = f"{TRACK}; {PAPER}, section 2"
+    definition = "Comprehensiveness, each nugget worth less the later it is told."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return sum L / sum R."""
@@ -229,9 +227,9 @@ class HarmonicMean(ConfidenceWeightedMeasure):
     'HM'
     """
 
-    name: ClassVar[str] = "HM"
-    source: ClassVar[str] = TRACK
-    definition: ClassVar[str] = "Harmonic mean of nELG and LC."
+    name = "HM"
+    source = TRACK
+    definition = "Harmonic mean of nELG and LC."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return the harmonic mean of nELG and LC."""
@@ -249,11 +247,9 @@ class ExpectedVerbosity(ConfidenceWeightedMeasure):
     'E[Verbosity]'
     """
 
-    name: ClassVar[str] = "E[Verbosity]"
-    source: ClassVar[str] = TRACK
-    definition: ClassVar[str] = (
-        "Length of an update: 1, and its surplus words in mean nuggets; less is better."
-    )
+    name = "E[Verbosity]"
+    source = TRACK
+    definition = "Length of an update: 1, and its surplus words in mean nuggets; less is better."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return sum V / n."""
@@ -270,11 +266,9 @@ class ExpectedLatency(ConfidenceWeightedMeasure):
     'E[Latency]'
     """
 
-    name: ClassVar[str] = "E[Latency]"
-    source: ClassVar[str] = TRACK
-    definition: ClassVar[str] = (
-        "Latency factors of the nuggets found, per update (2014) or per nugget (2013)."
-    )
+    name = "E[Latency]"
+    source = TRACK
+    definition = "Latency factors of the nuggets found, per update (2014) or per nugget (2013)."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return sum l / n, or per nugget."""
@@ -292,9 +286,9 @@ class UpdateCount(UpdateMeasure):
     'updates'
     """
 
-    name: ClassVar[str] = "updates"
-    source: ClassVar[str] = TRACK
-    definition: ClassVar[str] = "Number of updates that count."
+    name = "updates"
+    source = TRACK
+    definition = "Number of updates that count."
 
     def topic_value(self, account: UpdateGains) -> float:
         """Return n."""

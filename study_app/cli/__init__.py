@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import click
 
-from metrics.errors import Fault, InputError, PrefcalError, format_faults
+from metrics.errors import Fault, InputError, PrefcalError, closest_name, format_faults
 
 
 class LazyGroup(click.Group):
@@ -54,8 +54,6 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command when the one given does not exist."""
         if args and args[0] not in self.modules and not args[0].startswith("-"):
-            from metrics.errors import closest_name
-
             near = closest_name(args[0], self.modules)
             ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {near!r}?" if near else ""))
         return super().resolve_command(ctx, args)

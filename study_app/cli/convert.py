@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import pluralise, printable
+from metrics.files import write_atomically
 from study_app.cli.options import exclude_option, option, output_folder, with_options
 from study_app.cli.output import ToFile, csv_text
 from study_app.cli.tables.imports import tell, unknown_workers
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +19,7 @@ class LinesOptions:
     task: str | None = option(metavar="NAME", help="Task to write; needed where the tables have several.")
     exclude: str = exclude_option()
     winner_first: bool = option(
-        is_flag=True,
-        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
+        help="Write four fields, the preferred system first, and leave out ties: for tools that know no others."
     )
 
 
@@ -32,42 +29,28 @@ class LinesOptions:
 def tables_to_lines(tables: Path, *, choices: LinesOptions, output: ToFile) -> None:
     """Write the preferences in TABLES as lines for other tools.
 
-    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
-    people who withdrew and people whom the study's rules exclude are left out.
+    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Where answers are graded,
+    a sixth field has the strength, and the first line names the fields. Repeats for validation, people who withdrew and people whom the study's rules exclude are left out.
     """
-    from calibration.interchange.plain_files import preference_lines
-    from metrics.errors import pluralise
-    from study_app.cli.tables.folder import read_with_warnings
+    from calibration.interchange.plain_files import GRADED, preference_lines
+    from study_app.cli.tables.folder import preferences_of_task, read_with_warnings
 
     read = read_with_warnings(tables)
-    judged = _of_task(read.get("preferences"), choices.task, tables)
+    judged = preferences_of_task(read.get("preferences"), choices.task, tables)
     text = preference_lines(
         judged,
         workers=read.get("workers"),
         exclude=choices.exclude == "rules",
         winner_first=choices.winner_first,
     )
-    left_out = len(judged) - text.count("\n")
+    left_out = len(judged) - text.removeprefix(GRADED).count("\n")
+    if "criteria" in read:
+        click.echo("note: lines have no place for answers about criteria; these stay in the tables", err=True)
+    if choices.winner_first and judged["strength"].notna().any():
+        click.echo("note: lines with the winner first do not say how much better it is", err=True)
     if left_out:
         click.echo(f"{left_out} of {pluralise(len(judged), 'judgment')} left out", err=True)
     output.text(text)
-
-
-def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
-    """Return the judgments of a task.
-
-    It raises `InputError` when there are none, or when several tasks have some and none is named.
-    """
-    from metrics.errors import input_fault, join_names
-
-    path = folder / "preferences.csv"
-    if preferences is None or preferences.empty:
-        raise input_fault("there are no preferences", path=path, cure="give the tables of a study of pairs")
-    tasks = sorted(preferences["task"].unique())
-    if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
-        problem = "there are several tasks" if task is None else f"there is no task {task!r}"
-        raise input_fault(problem, path=path, cure=f"give --task, one of {join_names(tasks)}")
-    return preferences[preferences["task"] == (task or tasks[0])]
 
 
 @click.command("lines-to-tables")
@@ -90,7 +73,6 @@ def lines_to_tables(file: Path, output: Path, task: str, columns: str | None) ->
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study_json import StudyRecord, write_study
-    from metrics.errors import pluralise
 
     preferences = read_preference_lines(
         file, task=task, columns=None if columns is None else columns.split(",")
@@ -112,7 +94,6 @@ def scores_to_trec(file: Path, output: Path) -> None:
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
     from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
-    from metrics.files import write_atomically
 
     scores = read_long_scores(file)
     texts = trec_eval_texts(scores)
@@ -121,18 +102,18 @@ def scores_to_trec(file: Path, output: Path) -> None:
     click.echo(f"{output}: {len(scores)} scores of {len(texts)} runs")
 
 
-def _column_names(
-    _context: click.Context, _option: click.Parameter, text: str | None
-) -> tuple[str, ...] | None:
+def _column_names(text: str) -> tuple[str, ...]:
     """Parse the option that names columns, such as ``metric,topic,value``.
 
     No name may occur twice; a metric and a value are required.
     """
-    names = None if text is None else tuple(name.strip() for name in text.split(","))
-    if names is not None and (
-        len(set(names)) < len(names)
-        or not {"metric", "value"} <= {*names} <= {"run", "topic", "metric", "value"}
-    ):
+    names = tuple(name.strip() for name in text.split(","))
+    if len(set(names)) < len(names) or not {"metric", "value"} <= {*names} <= {
+        "run",
+        "topic",
+        "metric",
+        "value",
+    }:
         raise click.BadParameter("name each of run, topic, metric and value once, as in topic,metric,value")
     return names
 
@@ -142,7 +123,7 @@ def _column_names(
 @click.option(
     "--columns",
     metavar="NAMES",
-    callback=_column_names,
+    type=_column_names,
     help="Names of the fields of a line, where their values do not identify them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
 @with_options(output=ToFile)
@@ -154,7 +135,6 @@ def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, o
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
     from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
-    from metrics.errors import printable
 
     named: dict[str | Path, str | None] = {}
     for given in files:

@@ -1,6 +1,7 @@
 """Command `prefcal demo`: the main commands in order, on a bundled study."""
 
 import shutil
+import socket
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import input_fault
+from metrics.results import ALL
 from study_app.cli import cli
 from study_app.cli.options import OUT_FOLDER, port_option
 
@@ -62,7 +64,9 @@ def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     click.echo(f"\nThe whole loop took {time.monotonic() - begun:.0f} s. The report is {out / 'report.html'}")
     if not no_serve:
         click.echo("The study is being served now: be the next worker. Ctrl-C ends it.")
-        _serve(database, port)
+        with socket.socket() as probe:
+            is_taken = probe.connect_ex(("127.0.0.1", port)) == 0
+        _run(f"serve --port {0 if is_taken else port} --database {database}")
 
 
 def _run(line: str) -> None:
@@ -145,7 +149,6 @@ def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:
 def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -> dict[str, float]:
     """Return the mean MSU of each system for the people of a user model."""
     from calibration.user_model.msu import stream_model
-    from metrics.results import ALL
 
     people = stream_model(model, events, count=STREAM_USERS, seed=SEED)
     for note in people.notes:
@@ -153,12 +156,3 @@ def _utilities(events: "EventCollection", runs: "list[UpdateRun]", model: str) -
     return {
         score.run: score.value for score in people.scores(runs, people.measures[:1]) if score.topic == ALL
     }
-
-
-def _serve(database: Path, port: int) -> None:
-    """Serve on ``port``, or on a free one when it is taken."""
-    import socket
-
-    with socket.socket() as probe:
-        taken = probe.connect_ex(("127.0.0.1", port)) == 0
-    _run(f"serve --port {0 if taken else port} --database {database}")

@@ -21,7 +21,7 @@ import httpx
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
-from metrics.errors import InputError
+from metrics.errors import InputError, input_fault
 from study_app.cli.database import database_option
 from study_app.cli.health_check import FAULT, NOTE, OK, WARNING, HealthCheck, State, link_of, standby_of
 from study_app.cli.options import with_options
@@ -41,7 +41,6 @@ from study_app.store.database import (
 )
 from study_app.store.writer_lock import LOCK_SUFFIX, lock_path
 
-COLUMNS = ("what", "state", "found", "cure")
 EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
 CLOCK_SAMPLE_SECONDS = 0.05
 CLOCK_STEP_SECONDS = 0.5
@@ -64,49 +63,32 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
     """
     from study_app.config import database_url
 
-    findings = examine(database_url(database))
+    checks = examine(database_url(database))
     if address is not None:
-        findings += _of_address(address.rstrip("/"))
-    if output.format == "table":
-        output.text(_for_people(findings))
+        if not re.fullmatch(r"https?://[^/?#@\s]+", address.rstrip("/")):
+            raise input_fault(
+                f"not the address of a host: {address.rstrip('/')}", cure="write --address https://HOST"
+            )
+        checks += examine_address(address.rstrip("/"))
+    if output.is_for_people:
+        output.text(_for_people(checks))
     else:
-        output.rows(
-            COLUMNS,
-            [
-                (health_check.what, health_check.state, health_check.found, health_check.cure)
-                for health_check in findings
-            ],
-        )
-    if any(finding.state == FAULT for finding in findings):
+        output.rows(HealthCheck._fields, checks)
+    if any(check.state == FAULT for check in checks):
         sys.exit(1)
 
 
-def _for_people(findings: "list[HealthCheck]") -> str:
-    """Return the findings, the gravest last, each with its hint below it.
+def _for_people(checks: "list[HealthCheck]") -> str:
+    """Return the checks, the gravest last, each with its hint below it.
 
     A long table would otherwise push the last one out of sight.
     """
-    observed = table_text(
-        COLUMNS[:-1],
-        [(health_check.what, health_check.state, health_check.found) for health_check in findings],
-    )
-    gravest_last = sorted(
-        findings, key=lambda health_check: (OK, NOTE, WARNING, FAULT).index(health_check.state)
-    )
+    observed = table_text(HealthCheck._fields[:-1], [check[:-1] for check in checks])
+    gravest_last = sorted(checks, key=lambda check: (OK, NOTE, WARNING, FAULT).index(check.state))
     cures = [
-        f"{health_check.state}: {health_check.what}: {health_check.found}; {health_check.cure}\n"
-        for health_check in gravest_last
-        if health_check.cure
+        f"{check.state}: {check.what}: {check.found}; {check.cure}\n" for check in gravest_last if check.cure
     ]
     return "\n".join([observed, "".join(cures)]) if cures else observed
-
-
-def _of_address(address: str) -> "list[HealthCheck]":
-    from metrics.errors import input_fault
-
-    if not re.fullmatch(r"https?://[^/?#@\s]+", address):
-        raise input_fault(f"not the address of a host: {address}", cure="write --address https://HOST")
-    return examine_address(address)
 
 
 def clock(
@@ -150,14 +132,10 @@ def file_rights(file: Path) -> HealthCheck:
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
         cure = "let the server's user own the file, and write into its folder"
         return HealthCheck("file", FAULT, f"{observed}; it or its folder cannot be written", cure)
-    if mode & 0o077 and not _is_private(file.parent):
+    if mode & 0o077 and file.parent.stat().st_mode & 0o077:
         cure = f"chmod 600 {file}, or chmod 700 {file.parent}"
         return HealthCheck("file", WARNING, f"{observed}: others may read keys and ids", cure)
     return HealthCheck("file", OK, observed)
-
-
-def _is_private(folder: Path) -> bool:
-    return not stat.S_IMODE(folder.stat().st_mode) & 0o077
 
 
 def server_of(file: Path) -> HealthCheck:
@@ -215,8 +193,11 @@ def examine(url: str) -> list[HealthCheck]:
     try:
         database = open_database(url)
         if is_empty(database):
-            findings.append(_nothing_loaded(database))
-            return findings
+            observed = f"no study is loaded in {shown_address(database.engine.url)}"
+            return [
+                *findings,
+                HealthCheck("database", FAULT, observed, "prefcal study load FILE, or name --database"),
+            ]
     except InputError as error:
         fault = error.faults[0]
         return [*findings, HealthCheck("database", FAULT, fault.problem, fault.cure)]
@@ -241,11 +222,6 @@ def _examine_database(database: Database) -> list[HealthCheck]:
             else [server_clock(connection), link_of(connection), *standby_of(connection)]
         )
     return [schema(version), keys, durability, *of_server]
-
-
-def _nothing_loaded(database: Database) -> HealthCheck:
-    observed = f"no study is loaded in {shown_address(database.engine.url)}"
-    return HealthCheck("database", FAULT, observed, "prefcal study load FILE, or name --database")
 
 
 def schema(version: str | None) -> HealthCheck:

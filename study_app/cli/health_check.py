@@ -4,8 +4,7 @@ They test whether that link is encrypted and leads to the right server, and whet
 acknowledged.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
 from sqlalchemy import Connection, text
 
@@ -19,8 +18,7 @@ NOTE: Final = "note"
 State = Literal["ok", "note", "warning", "fault"]
 
 
-@dataclass(frozen=True, slots=True)
-class HealthCheck:
+class HealthCheck(NamedTuple):
     """One thing looked at.
 
     Attributes

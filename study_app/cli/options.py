@@ -10,9 +10,11 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 
 import click
+
+from metrics.files import check_file_place, check_folder_place
 
 Command: TypeAlias = Callable[..., None]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,8 +58,6 @@ class OutPath(click.Path):
         InputError
             If nothing can be written there.
         """
-        from metrics.files import check_file_place, check_folder_place
-
         path: Any = super().convert(value, param, ctx)
         if not (self.allow_dash and str(path) == "-"):
             (check_folder_place if self.is_folder else check_file_place)(path)
@@ -75,12 +75,12 @@ def option(*flags: str, **attributes: Any) -> Any:
     *flags : str
         By default `--` and the field's name with hyphens.
     **attributes
-        A default is shown in the help unless ``show_default`` says otherwise.
+        A default is shown in the help unless ``show_default`` says otherwise. A field of type bool is a flag, one of ``tuple[X, ...]``
+        may be given several times.
     """
     if attributes.get("default") is not None:
         attributes.setdefault("show_default", True)
-    empty = False if attributes.get("is_flag") else () if attributes.get("multiple") else None
-    return field(default=attributes.get("default", empty), metadata={OPTION: (flags, attributes)})
+    return field(default=attributes.get("default"), metadata={OPTION: (flags, attributes)})
 
 
 def one_of(*choices: str, flags: tuple[str, ...] = (), **attributes: Any) -> Any:
@@ -96,6 +96,11 @@ def seed_option(of: str = "Random seed; the same seed gives the same numbers.") 
 def exclude_option() -> Any:
     """Return the option `--exclude`."""
     return one_of("rules", "none", help="Leave out the workers that the study's rules exclude, or keep them.")
+
+
+def parquet_option() -> Any:
+    """Return the option `--parquet`."""
+    return option(help="Write every table as Parquet too, also those below 100,000 rows.")
 
 
 def same_answers_option() -> Any:
@@ -143,7 +148,10 @@ def with_options(**classes: type) -> Callable[[Command], Command]:
         for each in reversed([each for cls in classes.values() for each in _options(cls)]):
             flags, attributes = each.metadata[OPTION]
             usual = f"--{each.name.rstrip('_').replace('_', '-')}"
-            with_all = click.option(*(flags or (usual,)), each.name, **attributes)(with_all)
+            kind = {"is_flag": True} if each.type is bool else {}
+            if get_origin(each.type) is tuple and get_args(each.type)[-1] is Ellipsis:
+                kind = {"multiple": True}
+            with_all = click.option(*(flags or (usual,)), each.name, **(kind | attributes))(with_all)
         return with_all
 
     return add

@@ -84,8 +84,7 @@ class ScoreOutput(Output):
     """Format of scores; machines always get every topic."""
 
     per_topic: bool = option(
-        is_flag=True,
-        help="Show every topic in the table, not the means alone; csv and json always have both.",
+        help="Show every topic in the table, not the means alone; csv and json always have both."
     )
 
     def scores(self, scores: Sequence[Score], intervals: Mapping[ScoreKey, Interval] | None = None) -> None:

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 import click
 
 QUIET_SECONDS = 20.0
-"""So long nothing is said where there is no bar."""
+"""Least time between two lines, where there is no bar."""
 
 
-class NowAndThen:
+class ProgressLines:
     """Printer of progress lines on stderr, `QUIET_SECONDS` apart at least."""
 
     def __init__(self) -> None:
-        self._said = time.monotonic()
+        self._printed_at = time.monotonic()
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Print a line if enough time has passed since the last one."""
-        if time.monotonic() - self._said >= QUIET_SECONDS:
-            self._said = time.monotonic()
+        if time.monotonic() - self._printed_at >= QUIET_SECONDS:
+            self._printed_at = time.monotonic()
             click.echo(line, err=True)
 
 
@@ -35,7 +35,7 @@ def shown_progress(
     total : int
         How many pieces there are.
     line : callable
-        Says that so many are done, where there is no bar.
+        Returns the line that a number of pieces is done, where there is no bar.
     unit, label : str
         What the bar counts, and what stands before it.
 
@@ -50,11 +50,11 @@ def shown_progress(
         with tqdm(total=total, unit=unit, desc=label, leave=False) as bar:
             yield bar.update
         return
-    lines, done = NowAndThen(), 0
+    lines, done = ProgressLines(), 0
 
-    def one_more() -> None:
+    def count_one() -> None:
         nonlocal done
         done += 1
-        lines.say(line(done))
+        lines.print_line(line(done))
 
-    yield one_more
+    yield count_one

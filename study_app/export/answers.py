@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import pandas as pd
-from sqlalchemy import ColumnElement, Select, Subquery, and_, case, func, null, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, null, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables.tables import TABLES
@@ -24,6 +24,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
+from study_app.store.revisions import is_newest
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Rating, Reply, Sheet
 from study_app.study.question_answers import ReplyValue, number_text
@@ -38,12 +39,11 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
     It has complete and incomplete workers; ``texts``: their reasons, too.
     """
     left, right, first = aliased(System), aliased(System), aliased(Showing)
-    newest = _newest_judgments()
     position = func.row_number().over(
         partition_by=Slot.assignment_id, order_by=(Slot.position, Showing.position)
     )
     places = select(Showing.id, position.label("place")).join(Showing.slot).subquery()
-    answered = _of_study(
+    answered = of_study(
         select(
             Showing.name,
             Worker.pseudonym,
@@ -77,17 +77,14 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
             Judgment.study_version,
         )
         .select_from(Judgment)
-        .join(
-            newest,
-            (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision),
-        )
         .join(Judgment.showing)
         .join(Showing.slot)
         .join(places, places.c.id == Showing.id)
         .join(Showing.pair)
         .join(left, left.id == Showing.left_system_id)
         .join(right, right.id == Showing.right_system_id)
-        .outerjoin(first, first.id == Showing.repeats_id),
+        .outerjoin(first, first.id == Showing.repeats_id)
+        .where(is_newest(Judgment)),
         study_id,
         topic=Pair.topic_id,
     ).order_by(Worker.pseudonym, Task.position, places.c.place)
@@ -96,7 +93,7 @@ def preferences_table(session: Session, study_id: int, *, texts: bool = False) -
     past = past_texts(session, study_id)
     if past.rows:
         seen = frame["study_version"].fillna(0).astype(int).tolist()
-        frame[VERSION_COLUMN] = past.versions(frame["topic_row"].tolist(), seen)
+        frame[VERSION_COLUMN] = list(map(past.version, frame["topic_row"].tolist(), seen))
     frame = frame.drop(columns=["topic_row", "study_version"])
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
@@ -106,25 +103,14 @@ def _is_left(side: str, system: InstrumentedAttribute[int]) -> ColumnElement[boo
     return and_(Pair.gold == side, system == Showing.left_system_id)
 
 
-def _newest_judgments() -> Subquery:
-    """Return showing and newest revision of every answer to a pair."""
-    return (
-        select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
-        .group_by(Judgment.showing_id)
-        .subquery()
-    )
-
-
 def criteria_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table criteria: the newest answer about every criterion that was asked."""
-    newest = _newest_judgments()
-    asked = _of_study(
+    asked = of_study(
         select(Showing.name, Judgment.criteria)
         .select_from(Judgment)
         .join(Judgment.showing)
-        .join(newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision))
         .join(Showing.slot)
-        .where(Judgment.criteria.is_not(None)),
+        .where(Judgment.criteria.is_not(None), is_newest(Judgment)),
         study_id,
     ).order_by(Worker.pseudonym, Task.position, Slot.position, Showing.position)
     rows = [
@@ -152,16 +138,11 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
 
     An empty ballot has a row without an intent.
     """
-    newest = (
-        select(Ballot.slot_id, func.max(Ballot.revision).label("revision"))
-        .group_by(Ballot.slot_id)
-        .subquery()
-    )
-    cast = _of_study(
+    cast = of_study(
         select(Worker.pseudonym, Topic.name, Ballot.intents)
         .select_from(Ballot)
-        .join(newest, (newest.c.slot_id == Ballot.slot_id) & (newest.c.revision == Ballot.revision))
-        .join(Slot, Slot.id == Ballot.slot_id),
+        .join(Slot, Slot.id == Ballot.slot_id)
+        .where(is_newest(Ballot)),
         study_id,
     ).order_by(Worker.pseudonym, Task.position, Slot.position)
     rows = [
@@ -172,25 +153,22 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TABLES["intent_votes"].column_names)).drop_duplicates()
 
 
-def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
-    """Return the duration of every finished search.
-
-    The columns are worker, task, topic and seconds; table searches is this without the task.
-    """
+def searches_table(session: Session, study_id: int) -> pd.DataFrame:
+    """Return table searches: the duration of every finished search."""
     searched = (
-        _of_study(
-            select(Worker.pseudonym, Task.name, Topic.name, Slot.search_shown_at, Slot.search_left_at),
+        of_study(
+            select(Worker.pseudonym, Topic.name, Slot.search_shown_at, Slot.search_left_at),
             study_id,
         )
         .where(Slot.search_shown_at.is_not(None), Slot.search_left_at.is_not(None))
         .order_by(Worker.pseudonym, Task.position, Slot.position)
     )
     rows = [
-        (worker, task, topic, (left - shown).total_seconds())
-        for worker, task, topic, shown, left in session.execute(searched)
+        (worker, topic, (left - shown).total_seconds())
+        for worker, topic, shown, left in session.execute(searched)
         if shown is not None and left is not None
     ]
-    return pd.DataFrame(rows, columns=["worker", "task", "topic", "seconds"])
+    return pd.DataFrame(rows, columns=list(TABLES["searches"].column_names))
 
 
 def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
@@ -207,7 +185,7 @@ def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
     return derived_tables((task, name, content) for task, name, content in session.execute(stored))
 
 
-def _of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = Slot.topic_id) -> Rows:
+def of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = Slot.topic_id) -> Rows:
     """Join slots with their worker and task, and keep the exported workers.
 
     ``topic`` is that of the slot; a repeated pair may be one of another topic than its slot's.
@@ -226,18 +204,13 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
 
     If a worker rated an iUnit for an intent in two tasks, the later task's rating counts.
     """
-    newest = (
-        select(Rating.sheet_id, func.max(Rating.revision).label("revision"))
-        .group_by(Rating.sheet_id)
-        .subquery()
-    )
-    rated = _of_study(
+    rated = of_study(
         select(Worker.pseudonym, Topic.name, Intent.name, Sheet.iunits, Rating.ratings)
         .select_from(Rating)
-        .join(newest, (newest.c.sheet_id == Rating.sheet_id) & (newest.c.revision == Rating.revision))
         .join(Rating.sheet)
         .join(Sheet.intent)
-        .join(Sheet.slot),
+        .join(Sheet.slot)
+        .where(is_newest(Rating)),
         study_id,
     ).order_by(Worker.pseudonym, Task.position, Slot.position, Sheet.position)
     rows = [
@@ -255,14 +228,11 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
 
     A question with several options has a row per option picked.
     """
-    newest = (
-        select(Reply.slot_id, func.max(Reply.revision).label("revision")).group_by(Reply.slot_id).subquery()
-    )
-    given = _of_study(
+    given = of_study(
         select(Worker.pseudonym, Task.name, Reply.answers)
         .select_from(Reply)
-        .join(newest, (newest.c.slot_id == Reply.slot_id) & (newest.c.revision == Reply.revision))
-        .join(Slot, Slot.id == Reply.slot_id),
+        .join(Slot, Slot.id == Reply.slot_id)
+        .where(is_newest(Reply)),
         study_id,
     ).order_by(Worker.pseudonym, Task.position)
     rows = [

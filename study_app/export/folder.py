@@ -69,6 +69,13 @@ class TableStream:
         self._open_files.close()
 
 
+def open_tables(
+    files: ExitStack, folder: Path, tables: Iterable[Table], moved: MovedTimes | None
+) -> dict[str, TableStream]:
+    """Begin to write tables, which ``files`` closes."""
+    return {table.name: files.enter_context(TableStream(folder, table, moved)) for table in tables}
+
+
 def feature_tables(content: StudyContent) -> dict[str, pd.DataFrame]:
     """Return tables positions, push_cells and intents of the files of a study.
 

@@ -19,6 +19,7 @@ from study_app.store.models import (
     Slot,
     Worker,
 )
+from study_app.store.revisions import is_newest
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, StreamView
 
@@ -162,21 +163,15 @@ def _missing_numbers(page: Int64s, number: Int64s, pages: int) -> list[str]:
 
 
 def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
-    newest = (
-        select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
-        .group_by(Judgment.showing_id)
-        .subquery()
-    )
     answers = (
         select(Worker.pseudonym, func.count())
         .select_from(Judgment)
-        .join(newest, (newest.c.showing_id == Judgment.showing_id) & (newest.c.revision == Judgment.revision))
         .join(Judgment.showing)
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .outerjoin(PageLoad, PageLoad.key == Judgment.page_key)
-        .where(takes_part(study_id), PageLoad.id.is_(None))
+        .where(takes_part(study_id), is_newest(Judgment), PageLoad.id.is_(None))
         .group_by(Worker.pseudonym)
     )
     return Counter(dict(session.execute(answers).all()))

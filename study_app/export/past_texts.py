@@ -27,42 +27,35 @@ class PastTexts:
     ----------
     rows : sequence of PastText
         The texts of before.
+    ends : mapping of int to sequence of int
+        Last versions of the study that showed the earlier texts of each topic, ascending.
     """
 
     rows: Sequence[PastText]
+    ends: Mapping[int, Sequence[int]]
 
     def version(self, topic: int, study_version: int | None) -> int:
         """Return which version of a topic's texts a page showed, from 1.
 
         ``study_version`` is that of the page; None for one that an earlier prefcal served.
         """
-        return 1 + bisect_left(self._ends(topic), study_version or 0)
-
-    def _ends(self, topic: int) -> list[int]:
-        """Return the last versions of the study that showed the earlier texts of a topic."""
-        return sorted({row.upto_version for row in self.rows if row.topic_id == topic})
-
-    def versions(self, topics: Sequence[int], study_versions: Sequence[int | None]) -> list[int | None]:
-        """Return the version of each page, all None where nothing was mended."""
-        if not self.rows:
-            return [None] * len(topics)
-        ends = {topic: self._ends(topic) for topic in set(topics)}
-        return [
-            1 + bisect_left(ends[topic], version or 0)
-            for topic, version in zip(topics, study_versions, strict=True)
-        ]
+        return 1 + bisect_left(self.ends.get(topic, ()), study_version or 0)
 
 
 def past_texts(session: Session, study_id: int) -> PastTexts:
     """Return the mended texts of a study."""
-    rows = (
+    stored = (
         select(PastText)
         .join(Topic, Topic.id == PastText.topic_id)
         .join(Topic.task)
         .where(Task.study_id == study_id)
         .order_by(PastText.upto_version, Task.position, Topic.position, PastText.id)
     )
-    return PastTexts(rows=session.scalars(rows).all())
+    rows = session.scalars(stored).all()
+    ends: dict[int, set[int]] = defaultdict(set)
+    for row in rows:
+        ends[row.topic_id].add(row.upto_version)
+    return PastTexts(rows=rows, ends={topic: sorted(versions) for topic, versions in ends.items()})
 
 
 def mended_records(session: Session, study_id: int, preferences: pd.DataFrame) -> tuple[MendedText, ...]:

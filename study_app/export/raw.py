@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,12 @@ from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.orm import Session
 
 from study_app.export.event_log import EventLog, text_column, times
-from study_app.export.folder import TableStream
+from study_app.export.folder import open_tables
 from study_app.export.log_gaps import MissingLogs
 from study_app.export.moved_times import MovedTimes
 from study_app.export.people import worker_groups
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.logs.event_arrays import NUMBER, PAGE_MS, RECEIVED_MS, WALL_MS
-from study_app.logs.page_events import events_schema
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -45,40 +44,19 @@ from study_app.store.task_models import (
 
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
-EVENTS_SCHEMA = "events.schema.json"
-_LOG_TABLES = ("events", "page_gaps", "worker_gaps")
+RAW_LOGS = ("events", "page_gaps", "worker_gaps")
+"""Raw tables of logs."""
 
 
-class RawLogs:
-    """Context manager that writes the raw tables of logs, some workers at a time."""
-
-    def __init__(self, folder: Path, missing: MissingLogs, moved: MovedTimes | None) -> None:
-        folder.mkdir()
-        (folder / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
-        self._missing = missing
-        self._open_files = ExitStack()
-        self._tables = {name: TableStream(folder, RAW_TABLES[name], moved) for name in _LOG_TABLES}
-
-    def __enter__(self) -> Self:
-        """Open the files."""
-        for table in self._tables.values():
-            self._open_files.enter_context(table)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Close the files."""
-        self._open_files.close()
-
-    def append(self, workers: Sequence[str], log: EventLog, gaps: pd.DataFrame) -> None:
-        """Write the log of some workers; ``gaps`` as `page_gaps` returns it."""
-        self._tables["events"].append(_events(log, gaps))
-        self._tables["page_gaps"].append(gaps[list(RAW_TABLES["page_gaps"].column_names)])
-        self._tables["worker_gaps"].append(self._missing.by_worker(workers, gaps))
-
-    @property
-    def rows(self) -> dict[str, int]:
-        """Number of rows by table."""
-        return {name: table.rows for name, table in self._tables.items()}
+def raw_log_tables(
+    missing: MissingLogs, workers: Sequence[str], log: EventLog, gaps: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return rows of the raw tables of logs for some workers; ``gaps`` as `page_gaps` returns them."""
+    return {
+        "events": _events(log, gaps),
+        "page_gaps": gaps[list(RAW_TABLES["page_gaps"].column_names)],
+        "worker_gaps": missing.by_worker(workers, gaps),
+    }
 
 
 def write_raw(
@@ -89,7 +67,7 @@ def write_raw(
     It returns the number of rows by table. Reasons are left out without ``texts``.
     """
     with ExitStack() as files:
-        tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name], moved)) for name in _STORED}
+        tables = open_tables(files, folder, [RAW_TABLES[name] for name in _STORED], moved)
         for some in worker_groups(session, study_id):
             for name, stored in _STORED.items():
                 rows = session.execute(stored.where(Worker.id.in_(some)))

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
+from study_app.export.answers import of_study
 from study_app.export.event_log import flags, milliseconds, text_column, times
 from study_app.export.readings import items_by_page, items_read
 from study_app.export.stream_logs import FollowLog, StreamLogs, ViewRow
@@ -18,8 +19,8 @@ from study_app.logs.activity_kernels import AT, EVENT, FOLLOW, PAGE
 from study_app.logs.event_arrays import FIRST_SEEN, KINDS, WHOLLY_SEEN, Int64s
 from study_app.protocol.domain import stream_time
 from study_app.protocol.items import text_stop
-from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
-from study_app.store.submissions import takes_part
+from study_app.store.models import EPOCH, MILLISECOND, Slot, Task, Topic, Worker
+from study_app.store.revisions import is_newest
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
 
 
@@ -93,12 +94,7 @@ def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
 
 def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table lateness: the newest answers about the use of late updates."""
-    newest = (
-        select(UsefulAnswer.question_id, func.max(UsefulAnswer.revision).label("revision"))
-        .group_by(UsefulAnswer.question_id)
-        .subquery()
-    )
-    rows = (
+    rows = of_study(
         select(
             Worker.pseudonym,
             Topic.name,
@@ -107,36 +103,19 @@ def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
             UsefulAnswer.useful,
         )
         .join(UsefulQuestion.answers)
-        .join(
-            newest,
-            (newest.c.question_id == UsefulQuestion.id) & (newest.c.revision == UsefulAnswer.revision),
-        )
         .join(Follow, Follow.id == UsefulQuestion.follow_id)
         .join(Follow.slot)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .join(Slot.topic)
-        .join(Topic.task)
-        .where(takes_part(study_id))
-        .order_by(
-            Worker.pseudonym, Task.position, Slot.position, UsefulQuestion.asked_at, UsefulQuestion.place
-        )
-    )
+        .where(is_newest(UsefulAnswer)),
+        study_id,
+    ).order_by(Worker.pseudonym, Task.position, Slot.position, UsefulQuestion.asked_at, UsefulQuestion.place)
     return _frame("lateness", session.execute(rows).all())
 
 
 def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
     """Return table prompts: the reminders written for the researcher to send."""
-    rows = (
-        select(Worker.pseudonym, Topic.name, Prompt.sent_at)
-        .join(Follow, Follow.id == Prompt.follow_id)
-        .join(Follow.slot)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .join(Slot.topic)
-        .join(Topic.task)
-        .where(takes_part(study_id))
-        .order_by(Worker.pseudonym, Task.position, Slot.position, Prompt.sent_at)
+    asked = select(Worker.pseudonym, Topic.name, Prompt.sent_at).join(Follow, Follow.id == Prompt.follow_id)
+    rows = of_study(asked.join(Follow.slot), study_id).order_by(
+        Worker.pseudonym, Task.position, Slot.position, Prompt.sent_at
     )
     return _frame("prompts", session.execute(rows).all())
 

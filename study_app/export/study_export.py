@@ -1,20 +1,22 @@
 """Export of a study: a folder of tables, with its times, files and protocol."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import PARQUET_ROWS, write_tables
 from calibration.tables.fresh_folder import fresh_folder
 from calibration.tables.study_json import (
+    RAW_FOLDER,
     STUDY_FILE,
     Clock,
     FileRecord,
@@ -35,12 +37,12 @@ from study_app.export.answers import (
     importance_table,
     intent_votes_table,
     preferences_table,
-    searches_by_task,
+    searches_table,
     stored_features,
     stored_intents,
 )
 from study_app.export.event_log import EventLog
-from study_app.export.folder import TableStream
+from study_app.export.folder import open_tables
 from study_app.export.log_gaps import LogGaps, MissingLogs, missing_logs, page_gaps
 from study_app.export.moved_times import MovedTimes, hours_around, moved_times
 from study_app.export.past_texts import load_records, mended_records
@@ -52,7 +54,7 @@ from study_app.export.people import (
     workers_table,
     write_consents,
 )
-from study_app.export.raw import EVENTS_SCHEMA, RawLogs, write_raw
+from study_app.export.raw import RAW_LOGS, raw_log_tables, write_raw
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_logs, reads_rows, shown_texts, stops_rows
 from study_app.export.stream_logs import StreamTexts, stream_logs, task_clocks
@@ -66,8 +68,8 @@ from study_app.export.stream_tables import (
     visits_rows,
 )
 from study_app.logs.activity_kernels import loops_for
+from study_app.logs.page_events import events_schema
 from study_app.protocol.domain import VISIT_GAP_SECONDS
-from study_app.store.console_models import ResultsView
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -80,6 +82,7 @@ from study_app.store.models import (
     Task,
     Worker,
 )
+from study_app.store.results_views import results_views
 from study_app.store.simulated_workers import is_simulated
 from study_app.store.study_cache import CachedStudy, read_plan
 from study_app.store.submissions import takes_part
@@ -87,7 +90,7 @@ from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnsw
 from study_app.study.entries import JudgingTask
 from study_app.tasks.kinds import kinds_with
 
-RAW_FOLDER = "raw"
+EVENTS_SCHEMA = "events.schema.json"
 FILES = frozenset(
     [STUDY_FILE, f"{RAW_FOLDER}/{EVENTS_SCHEMA}"]
     + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
@@ -216,7 +219,9 @@ def study_record(
         heartbeat_seconds=HEARTBEAT_SECONDS,
         tasks={task.name: _task_record(task, Path(study.folder), place) for task in study.tasks},
         tables=dict(tables),
-        results_opened=_results_opened(session, study.id),
+        results_opened=tuple(
+            ResultsOpened(at=view.at, judgments=view.judgments) for view in results_views(session, study.id)
+        ),
         loads=load_records(session, study.id),
     )
 
@@ -225,14 +230,6 @@ def _fingerprint(study: LoadedStudy) -> str | None:
     """Return the fingerprint of the key of a study's pseudonyms, None where they are random, as in a rehearsal."""
     loaded = study.config.get("pseudonyms")
     return loaded[0] if isinstance(loaded, list) else None
-
-
-def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
-    """Return every view of results so far, in the console and by exports."""
-    views = (
-        select(ResultsView).where(ResultsView.study_id == study_id).order_by(ResultsView.at, ResultsView.id)
-    )
-    return tuple(ResultsOpened(at=view.at, judgments=view.judgments) for view in session.scalars(views))
 
 
 def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
@@ -330,23 +327,49 @@ def export_study(  # noqa: PLR0913 - one argument an option of the command
     InputError
         If ``folder`` holds anything that no export wrote, or the tables of another study, or cannot be written.
     """
-    _check_same_study(Path(folder), study.name)
-    with fresh_folder(Path(folder), is_ours=_is_ours) as new:
-        summary = _write(
-            session,
-            study,
-            new,
-            Path(folder),
-            now=now,
-            raw=raw,
-            texts=texts,
-            exact_times=exact_times,
-            complete=complete,
+    folder, plan = Path(folder), read_plan(session, study.id)
+    _check_same_study(folder, study.name)
+    end, missing = ended_at(session, study, now=now), missing_logs(session, study.id)
+    moved = None if exact_times else moved_times(session, study.id)
+    preferences = preferences_table(session, study.id, texts=texts)
+    repeated, workers = validations(preferences), workers_table(session, plan, complete)
+    with fresh_folder(
+        folder, is_ours=lambda name: name in FILES or CONSENT_FILE.fullmatch(name) is not None
+    ) as new:
+        tables = {"workers": workers, **_answer_tables(session, plan, preferences)}
+        if moved is not None:
+            tables = {name: moved.move(frame, TABLES[name]) for name, frame in tables.items()}
+        write_tables(tables, new, parquet=True)
+        if raw:
+            (new / RAW_FOLDER).mkdir()
+            (new / RAW_FOLDER / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
+        rows, raw_rows = _write_logs(session, plan, new, missing, moved, raw=raw, now=end)
+        rows = {name: len(frame) for name, frame in tables.items()} | rows
+        record = study_record(
+            session, study, folder, ended_at=end, tables=table_records(new, rows), exact_times=exact_times
         )
-        for name, rows in summary.rows.items():
-            if rows < PARQUET_ROWS and not parquet:
+        mended = mended_records(session, study.id, preferences)
+        write_study(record.model_copy(update={"mended_texts": mended}), new)
+        write_consents(session, study.id, new)
+        if raw:
+            raw_rows |= write_raw(session, study.id, new / RAW_FOLDER, moved, texts=texts)
+            rows |= {f"{RAW_FOLDER}/{name}": raw_rows[name] for name in RAW_TABLES}
+        for name, count in rows.items():
+            if count < PARQUET_ROWS and not parquet:
                 (new / f"{name}.parquet").unlink()
-        return summary
+    withdrawn = workers["withdrawn_at"].notna()
+    return ExportSummary(
+        rows=rows,
+        workers=len(workers),
+        completed=int((workers["completed_at"].notna() & ~withdrawn).sum()),
+        withdrawn=int(withdrawn.sum()),
+        excluded=int((workers["excluded"] == True).sum()),  # noqa: E712 - empty for those who withdrew
+        validations=len(repeated),
+        consistent=sum(consistent for consistent, _ in repeated),
+        same_option=sum(same_option for _, same_option in repeated),
+        gaps=missing.total(),
+        running=_goes_on(session, study.id, now=now),
+    )
 
 
 def _earlier_export(folder: Path) -> StudyRecord | None:
@@ -386,106 +409,56 @@ def _check_same_study(folder: Path, name: str) -> None:
         )
 
 
-def _is_ours(name: str) -> bool:
-    return name in FILES or CONSENT_FILE.fullmatch(name) is not None
+def _tables_of(plan: CachedStudy) -> set[str]:
+    """Return the names of the tables that the kinds of tasks of a study have."""
+    return {name for task in plan.tasks for name in task.kind.tables}
 
 
-def _write(  # noqa: PLR0913 - as `export_study`
-    session: Session,
-    study: LoadedStudy,
-    folder: Path,
-    place: Path,
-    *,
-    now: datetime,
-    raw: bool,
-    texts: bool,
-    complete: Mapping[int, datetime] | None,
-    exact_times: bool,
-) -> ExportSummary:
-    """Write everything into ``folder``, which is renamed to ``place`` afterwards."""
-    loaded_study = read_plan(session, study.id)
-    preferences = preferences_table(session, study.id, texts=texts)
-    searches = searches_by_task(session, study.id)
-    repeated = validations(preferences)
-    workers = workers_table(session, loaded_study, searches, preferences, complete)
-    tables, intents = {"workers": workers}, stored_intents(session, study.id)
-    if not intents.empty:
-        tables["intents"] = intents
-    names = {name for task in loaded_study.tasks for name in task.kind.tables}
-    tables |= {name: table(session, study.id) for name, table in _FROM_ANSWERS.items() if name in names}
+def _answer_tables(session: Session, plan: CachedStudy, preferences: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the tables of answers and of material, which are whole in memory."""
+    names, intents = _tables_of(plan), stored_intents(session, plan.id)
+    tables = {} if intents.empty else {"intents": intents}
+    tables |= {name: table(session, plan.id) for name, table in _FROM_ANSWERS.items() if name in names}
     if "preferences" in names:
         tables["preferences"] = preferences
-    if any(isinstance(task.entry, JudgingTask) and task.entry.asked_criteria for task in loaded_study.tasks):
-        tables["criteria"] = criteria_table(session, study.id)
+    if any(isinstance(task.entry, JudgingTask) and task.entry.asked_criteria for task in plan.tasks):
+        tables["criteria"] = criteria_table(session, plan.id)
     if "searches" in names:
-        tables["searches"] = searches.drop(columns="task")
-    tables |= stored_features(session, study.id)
-    tables |= {name: table(session, study.id) for name, table in _FROM_FOLLOWS.items() if name in names}
-    moved = None if exact_times else moved_times(session, study.id)
-    if moved is not None:
-        tables = {name: moved.move(frame, TABLES[name]) for name, frame in tables.items()}
-    write_tables(tables, folder, parquet=True)
-    rows = {name: len(frame) for name, frame in tables.items()}
-    end = ended_at(session, study, now=now)
-    missing = missing_logs(session, study.id)
-    raw_rows: dict[str, int] = {}
-    with RawLogs(folder / RAW_FOLDER, missing, moved) if raw else nullcontext() as raw_logs:
-        rows |= _write_logs(session, loaded_study, folder, names, missing, raw_logs, moved, now=end)
-        raw_rows = raw_logs.rows if raw_logs else {}
-    written = table_records(folder, rows)
-    record = study_record(session, study, place, ended_at=end, tables=written, exact_times=exact_times)
-    record = record.model_copy(update={"mended_texts": mended_records(session, study.id, preferences)})
-    write_study(record, folder)
-    write_consents(session, study.id, folder)
-    if raw:
-        raw_rows |= write_raw(session, study.id, folder / RAW_FOLDER, moved, texts=texts)
-        rows |= {f"{RAW_FOLDER}/{name}": raw_rows[name] for name in RAW_TABLES}
-    withdrawn = workers["withdrawn_at"].notna()
-    return ExportSummary(
-        rows=rows,
-        workers=len(workers),
-        completed=int((workers["completed_at"].notna() & ~withdrawn).sum()),
-        withdrawn=int(withdrawn.sum()),
-        excluded=int((workers["excluded"] == True).sum()),  # noqa: E712 - empty for those who withdrew
-        validations=len(repeated),
-        consistent=sum(repeat.consistent for repeat in repeated),
-        same_option=sum(repeat.same_option for repeat in repeated),
-        gaps=missing.total(),
-        running=_goes_on(session, study.id, now=now),
-    )
+        tables["searches"] = searches_table(session, plan.id)
+    tables |= stored_features(session, plan.id)
+    return tables | {name: table(session, plan.id) for name, table in _FROM_FOLLOWS.items() if name in names}
 
 
 def _write_logs(
     session: Session,
-    loaded_study: CachedStudy,
+    plan: CachedStudy,
     folder: Path,
-    wanted: Collection[str],
     missing: MissingLogs,
-    raw: RawLogs | None,
     moved: MovedTimes | None,
     *,
+    raw: bool,
     now: datetime,
-) -> dict[str, int]:
-    """Write the chosen tables of logs, some workers at a time, and add up the gaps.
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write the tables of logs, some workers at a time, and add up the gaps.
 
-    It returns the number of rows by table.
+    It returns the number of rows by table, and by raw table.
     """
-    study_id, shown = loaded_study.id, {task.kind.page for task in loaded_study.tasks}
+    study_id, shown = plan.id, {task.kind.page for task in plan.tasks}
     summaries, clocks = shown_texts(session, study_id), task_clocks(session, study_id)
     texts, loops = StreamTexts(session), loops_for(logged_events(session, study_id))
-    names = {*_FROM_PAIRS, *_FROM_STREAMS} & set(wanted)
+    names = {*_FROM_PAIRS, *_FROM_STREAMS} & _tables_of(plan)
+    wanted = [table for name, table in TABLES.items() if name in names]
     with ExitStack() as files:
-        tables = {
-            name: files.enter_context(TableStream(folder, TABLES[name], moved))
-            for name in TABLES
-            if name in names
-        }
+        tables = open_tables(files, folder, wanted, moved)
+        raw_logs = [RAW_TABLES[name] for name in RAW_LOGS] if raw else []
+        raw_tables = open_tables(files, folder / RAW_FOLDER, raw_logs, moved)
         for some in worker_groups(session, study_id):
             log = EventLog(session, list(some), loops)
             gaps = page_gaps(session, list(some), log)
             missing.add(gaps)
             if raw:
-                raw.append(list(some.values()), log, gaps)
+                for name, frame in raw_log_tables(missing, list(some.values()), log, gaps).items():
+                    raw_tables[name].append(frame)
             if "pair" in shown:
                 pages = pair_logs(session, list(some), log, summaries)
                 for name, pair_rows in _FROM_PAIRS.items():
@@ -495,4 +468,7 @@ def _write_logs(
                 follows = stream_logs(session, list(some), log, clocks, texts, now=now)
                 for name, stream_rows in _FROM_STREAMS.items():
                     tables[name].append(stream_rows(follows))
-        return {name: table.rows for name, table in tables.items()}
+        counts, raw_counts = (
+            {name: table.rows for name, table in opened.items()} for opened in (tables, raw_tables)
+        )
+        return counts, raw_counts

@@ -1,7 +1,7 @@
 """Answers of judges: the choice that a text ends with, and the file to which a run adds a line an answer.
 
-A line has the request's ``id``, and ``choice``, ``text`` or both; a text without a choice is an answer that nobody can read. It may say
-``model``, ``prompt_sha256``, ``tokens`` (of the request and of the answer), ``decided_at``, and the ``reason`` for ``no_answer``.
+A line has the request's ``id``, and ``choice``, ``text`` or both; a text without a choice is an answer that nobody can read. Where criteria are
+asked it has ``criteria``, a choice by the name of each; one that is missing there is an answer that nobody can read. It may say ``model``, ``prompt_sha256``, ``tokens`` (of the request and of the answer), ``decided_at``, and the ``reason`` for ``no_answer``.
 """
 
 import json
@@ -24,12 +24,13 @@ if sys.platform != "win32":
 
 NO_ANSWER = "no_answer"
 """Choice of a request that nobody answered."""
-TIE = ("tie", "equally_good")
-"""What some judges call a tie, and what it is here."""
+TIE, TIES = "tie", ("equally_good", "about_the_same")
+"""What some judges call a tie, and what it is here, of a scale the one that there is."""
 ANSWER_LINE = re.compile(
     r"^\W*(?:final )?(?:answer|verdict|choice|答え)\W*[:=]\W*(.*)$", re.IGNORECASE | re.MULTILINE
 )
-OBJECT = re.compile(r"\{[^{}]*\}")
+OBJECTS = (re.compile(r"\{[^{}]*\}"), re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}"))
+"""JSON objects in a text: without another in them, and with."""
 BEGIN = b'{"id": "'
 """What every line begins with that a run writes."""
 SYNC_SECONDS = 1.0
@@ -50,12 +51,38 @@ def read_choice(text: str, choices: Sequence[str]) -> str | None:
     True
     """
     plain = unicodedata.normalize("NFKC", text)
-    objects = [given for given in map(json_object, OBJECT.findall(plain)) if "choice" in given]
-    lines = ANSWER_LINE.findall(plain)
-    said = [plain, *(str(given["choice"]) for given in objects[-1:]), *lines[-1:]]
-    known = {_bare(choice): choice for choice in choices}
-    if TIE[1] in choices:
-        known.setdefault(TIE[0], TIE[1])
+    said = [plain, *(str(given["choice"]) for given in _last_object(plain)), *ANSWER_LINE.findall(plain)[-1:]]
+    return _known(said, choices)
+
+
+def read_criterion(text: str, choices: Sequence[str], name: str) -> str | None:
+    r"""Return the choice of a criterion in a text, None if nobody can tell.
+
+    It is that in the key ``criteria`` of the last JSON object in it that has a ``choice``; or what stands on the last line that begins with
+    ``Criterion NAME:``.
+
+    Examples
+    --------
+    >>> read_criterion("Answer: A\n**Criterion correct**: B", ["A", "B"], "correct")
+    'B'
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    line = rf"^\W*criterion\W+{re.escape(unicodedata.normalize('NFKC', name))}\W*[:=]\W*(.*)$"
+    given = [each["criteria"] for each in _last_object(plain) if isinstance(each.get("criteria"), dict)]
+    said = [str(each[name]) for each in given if name in each]
+    return _known([*said, *re.findall(line, plain, re.IGNORECASE | re.MULTILINE)[-1:]], choices)
+
+
+def _last_object(plain: str) -> list[Mapping[str, Any]]:
+    """Return the last JSON object that has a choice, as a list of one or none."""
+    objects = [json_object(each) for pattern in OBJECTS for each in pattern.findall(plain)]
+    return [given for given in objects if "choice" in given][-1:]
+
+
+def _known(said: Sequence[str], choices: Sequence[str]) -> str | None:
+    """Return the first of what was said that is one of the choices."""
+    tie = {choice: TIE for choice in choices if choice in TIES}
+    known = {name: choice for choice in choices for name in (tie.get(choice), _bare(choice))}
     return next((known[_bare(words)] for words in said if _bare(words) in known), None)
 
 
@@ -79,6 +106,10 @@ def answer_of(given: Mapping[str, Any], request: Request) -> dict[str, Any] | No
     A choice that the request does not offer is kept as a text.
     """
     choice, text = given.get("choice"), given.get("text")
+    stated = given["criteria"] if isinstance(given.get("criteria"), dict) else {}
+    criteria = {name: stated[name] for name in request.criteria if stated.get(name) in request.choices}
+    if text is None and len(criteria) < len(stated):
+        text = json.dumps({"choice": choice, "criteria": stated}, ensure_ascii=False)
     if choice is not None and choice not in (*request.choices, NO_ANSWER):
         text, choice = (str(choice) if text is None else text), None
     if choice is None and text is None:
@@ -87,8 +118,13 @@ def answer_of(given: Mapping[str, Any], request: Request) -> dict[str, Any] | No
     if text is not None:
         answer["text"] = str(text)
         choice = choice or read_choice(answer["text"], request.choices)
+        for name in request.criteria:
+            said = read_criterion(answer["text"], request.choices, name)
+            criteria |= {name: said} if said and name not in criteria else {}
     if choice is not None:
         answer["choice"] = choice
+    if criteria:
+        answer["criteria"] = criteria
     if isinstance(given.get("model"), str):
         answer["model"] = given["model"]
     if _are_tokens(given.get("tokens")):
@@ -262,13 +298,20 @@ def _unwritable(path: Path, error: OSError) -> InputError:
     return input_fault(f"cannot be written ({error.strerror})", path=path, cure=cure)
 
 
-def describe(answers: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many answers there are, how many of them nobody can read, and how many requests have none."""
+def describe(answers: Sequence[Mapping[str, Any]], requests: Mapping[str, Request]) -> str:
+    """Return how many answers there are, how many of them and about criteria nobody can read, and how many requests have none."""
     silent = sum(answer.get("choice") == NO_ANSWER for answer in answers)
     unreadable = sum("choice" not in answer for answer in answers)
     parts = [pluralise(len(answers) - silent - unreadable, "answer")]
     if unreadable:
         parts.append(f"{unreadable:,} that cannot be read (kept as text)")
+    missing = sum(
+        len(requests[answer["id"]].criteria) - len(answer.get("criteria", ()))
+        for answer in answers
+        if answer.get("choice") != NO_ANSWER
+    )
+    if missing:
+        parts.append(f"{missing:,} about criteria that cannot be read")
     if silent:
         parts.append(f"{pluralise(silent, 'request')} without an answer")
     return ", ".join(parts)

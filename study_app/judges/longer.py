@@ -21,7 +21,10 @@ def main() -> None:
         a, b = (re.findall(rf"<{side}>(.*?)</{side}>", text, re.DOTALL)[0] for side in "AB")
         winner, loser = ("A", "B") if len(a) >= len(b) else ("B", "A")
         is_other = random.Random(request["id"]).random() < NOISE
-        answer = {"id": request["id"], "choice": loser if is_other else winner, "model": "longer-text"}
+        choice = min(each for each in request["choices"] if each.startswith(loser if is_other else winner))
+        answer = {"id": request["id"], "choice": choice, "model": "longer-text"}
+        if "criteria" in request:
+            answer["criteria"] = dict.fromkeys(request["criteria"], choice)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 

@@ -28,6 +28,7 @@ Content: TypeAlias = str | list[dict[str, Any]]
 """Of a message: a text, or parts where it has pictures."""
 VARIABLES = (
     "a",
+    "asked",
     "asked_at",
     "b",
     "choices",
@@ -39,18 +40,19 @@ VARIABLES = (
     "topic",
     "windows",
 )
-"""What a prompt may name: both sides, the choices, and what pages say beside them; empty where a study has no such thing."""
+"""What a prompt may name: both sides, the choices, criteria that are asked, and what pages say beside them; empty where a study has no such thing."""
 MAX_PICTURES = 64
 """Pictures kept in memory between the pairs of a topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePrompt:
-    """Prompt file: its path, the SHA-256 of its bytes, and its template."""
+    """Prompt file: its path, the SHA-256 of its bytes, its template, and the variables that it names."""
 
     path: Path
     sha256: str
     template: Template
+    named: frozenset[str]
 
     def message(self, variables: Mapping[str, Any]) -> str:
         """Return the message about a pair, with marks for pictures; raises `InputError` where the file fails."""
@@ -83,7 +85,8 @@ def read_prompt(path: Path) -> JudgePrompt:
         raise _unusable(path, f"it names {join_names(unknown)}, which no pair has")
     if missing:
         raise _unusable(path, f"it does not show {' and '.join(missing)}, the two sides")
-    return JudgePrompt(path=path, sha256=hashlib.sha256(content).hexdigest(), template=template)
+    digest = hashlib.sha256(content).hexdigest()
+    return JudgePrompt(path=path, sha256=digest, template=template, named=frozenset(named))
 
 
 def default_prompt(content: TaskContent) -> JudgePrompt:

@@ -7,7 +7,7 @@ asked, so another prompt or another text has another id.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent
 from study_app.judges.prompts import JudgePrompt, PictureParts, default_prompt, pair_variables, read_prompt
 from study_app.protocol.sides import Side
+from study_app.study.entries import SCALES, Criterion, JudgingTask, Scale
 from study_app.tasks.content import SystemPair, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.web.serving import Messages
@@ -30,12 +31,38 @@ if TYPE_CHECKING:
 Orders: TypeAlias = Literal["both", "one"]
 Couple: TypeAlias = tuple[str, str, frozenset[str]]
 """Task, topic, and two systems."""
-CHOICES = {"A": "left", "B": "right", "equally_good": "equally_good", "equally_bad": "equally_bad"}
-"""What a judge may say -> the choice of a worker who says the same, with side A on the left."""
+_BETTER: Mapping[Scale, Sequence[str]] = {
+    "graded5": ("slightly_better", "much_better"),
+    "graded7": ("slightly_better", "better", "much_better"),
+}
+MEANINGS: Mapping[Scale, Mapping[str, tuple[str, int | None]]] = {
+    "four": {
+        "A": ("left", None),
+        "B": ("right", None),
+        "equally_good": ("equally_good", None),
+        "equally_bad": ("equally_bad", None),
+    },
+    **{
+        scale: {
+            f"{'A' if choice == 'left' else 'B'}_{better[strength - 1]}" if strength else "about_the_same": (
+                choice,
+                strength,
+            )
+            for choice, strength in SCALES[scale]
+        }
+        for scale, better in _BETTER.items()
+    },
+}
+"""Scale -> what a judge may say, in the words of English pages -> choice and strength of a worker who says the same, with side A on the left."""
 DIGEST_LENGTH = 16
 CHARS_PER_TOKEN = 4
 """Of a text with spaces between words; assumed. A character of Chinese, Japanese or Korean counts as one token."""
 WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]")
+
+
+def meanings(choices: Collection[str]) -> Mapping[str, tuple[str, int | None]]:
+    """Return what the choices of a request mean: those of the first scale that has all of them."""
+    return next((each for each in MEANINGS.values() if {*choices} <= {*each}), {})
 
 
 def pair_digest(task: str, topic: str, system: str, other: str) -> str:
@@ -141,6 +168,15 @@ def _requests(
                 yield from asker.requests(topic, pair, order, (left, right), samples)
 
 
+def _asked(task: TaskContent, prompt: JudgePrompt) -> tuple[tuple[str, ...], tuple[Criterion, ...]]:
+    """Return the choices and the criteria that a judge is asked for: what people are, where the prompt says so."""
+    entry = task.entry
+    if not isinstance(entry, JudgingTask):
+        raise TypeError(f"no pairs in a task of kind {entry.kind}")
+    scale = entry.choices if "choices" in prompt.named else "four"
+    return tuple(MEANINGS[scale]), entry.asked_criteria if "asked" in prompt.named else ()
+
+
 class _Asker:
     """Writes the requests about the pairs of one task."""
 
@@ -151,6 +187,7 @@ class _Asker:
         self.words = partial(messages.text, task.entry.language)
         self.pictures = PictureParts(task)
         self.topics = {topic.id: topic for topic in task.topics}
+        self.choices, self.asked = _asked(task, prompt)
 
     def requests(
         self, topic: str, pair: str, order: int, systems: SystemPair, samples: int
@@ -167,7 +204,8 @@ class _Asker:
                 "order": order,
                 "sample": sample,
                 "messages": [{"role": "user", "content": content}],
-                "choices": list(CHOICES),
+                "choices": list(self.choices),
+                **({"criteria": [criterion.name for criterion in self.asked]} if self.asked else {}),
                 "prompt_sha256": self.prompt.sha256,
                 "study_sha256": self.study.file.sha256,
             }
@@ -180,7 +218,8 @@ class _Asker:
             **pair_variables(self.task, self.topics[topic]),
             "title": self.study.file.entry.title,
             "question": self.words(f"{name}.heading"),
-            "choices": tuple(CHOICES),
+            "choices": self.choices,
+            "asked": [criterion.model_dump() for criterion in self.asked],
             "a": left,
             "b": right,
         }
@@ -243,6 +282,8 @@ class Request:
         From 1.
     choices : tuple of str
         What may be answered.
+    criteria : tuple of str
+        Names of the criteria that are asked.
     offset, size : int
         Where its line stands in the file, and how many bytes it has.
     """
@@ -254,6 +295,7 @@ class Request:
     order: int
     sample: int
     choices: tuple[str, ...]
+    criteria: tuple[str, ...]
     prompt_sha256: str
     study_sha256: str
     offset: int
@@ -330,14 +372,17 @@ def _request(line: bytes, offset: int) -> Request | None:
         texts = {name: given[name] for name in TEXTS}
         numbers = {name: given[name] for name in NUMBERS}
         choices, messages = tuple(given["choices"]), given["messages"]
+        criteria = tuple(given.get("criteria", ()))
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
     is_sound = (
-        all(isinstance(text, str) for text in [*texts.values(), *choices])
+        all(isinstance(text, str) for text in [*texts.values(), *choices, *criteria])
         and all(isinstance(number, int) for number in numbers.values())
         and bool(choices)
         and isinstance(given["choices"], list)
         and isinstance(messages, list)
         and all(isinstance(message, dict) and "content" in message for message in messages)
     )
-    return Request(**texts, **numbers, choices=choices, offset=offset, size=len(line)) if is_sound else None
+    if not is_sound:
+        return None
+    return Request(**texts, **numbers, choices=choices, criteria=criteria, offset=offset, size=len(line))

@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode, urljoin
 
 import httpx
@@ -375,21 +374,19 @@ def _occupy(session: Session, plan: CachedStudy, task: CachedTask, *, now: datet
     assignment = Assignment(worker_id=worker.id, task_id=task.id, started_at=now)
     session.add(assignment)
     session.flush()
-    units: list[dict[str, Any]] = [
-        {"topic_id": topic.id, "unit": unit} for topic in task.topics for unit in topic.units or (0,)
-    ]
+    units = [(topic.id, unit) for topic in task.topics for unit in topic.units or (0,)]
     session.add_all(
         Slot(
             assignment_id=assignment.id,
+            topic_id=topic,
+            unit=unit,
             position=position,
             leased_at=now,
             expires_at=now,
             done_at=now,
-            **unit_ids,
         )
-        for position, unit_ids in enumerate(units, start=1)
+        for position, (topic, unit) in enumerate(units, start=1)
     )
-    session.flush()
 
 
 def _url(path: Path) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from study_app.estimate.content import StudyContent
-from study_app.preview.copies import StudyCopy, Wanted
+from study_app.preview.copies import StudyCopy, Walker, Wanted
 from study_app.simulate.browser import Page
 from study_app.study.entries import FollowedTask, JudgingTask, QuestionTask, TaskEntry, TaskWithSearch
 from study_app.study.platforms import platform_of
@@ -172,10 +172,12 @@ def _ends(content: StudyContent) -> Iterator[PageRecipe]:
     yield PageRecipe(part=part, name="Stopped", lead=_stopped)
     checked = next((n for n, task in enumerate(entry.tasks, start=1) if _has_check(task)), None)
     if checked is not None:
-        yield PageRecipe(part=part, name="Failed the check", lead=_failed(checked))
+        yield PageRecipe(part=part, name="Failed the check", lead=_ended("intro", checked, Walker.fail_check))
     screening = next((n for n, task in enumerate(entry.tasks, start=1) if _screens(task)), None)
     if screening is not None:
-        yield PageRecipe(part=part, name="Screened out", lead=_screened(screening))
+        yield PageRecipe(
+            part=part, name="Screened out", lead=_ended("questions", screening, Walker.screen_out)
+        )
     if _can_be_full(content):
         yield PageRecipe(part=part, name="Full in the meantime", lead=_full_meanwhile)
     yield PageRecipe(
@@ -269,17 +271,11 @@ def _withdrawn(copy: StudyCopy) -> str:
     return _path(copy.walker.open(page, ""))
 
 
-def _failed(task: int) -> Lead:
+def _ended(step: str, task: int, answer: Callable[[Walker, Page], Page]) -> Lead:
+    """Return the way to what comes after an answer on a page of a task that ends the worker's part."""
+
     def lead(copy: StudyCopy) -> str:
-        page = copy.walker.walk(copy.entrance, _nth("intro", task, 1))
-        return _path(copy.walker.open(copy.walker.fail_check(page), ""))
-
-    return lead
-
-
-def _screened(task: int) -> Lead:
-    def lead(copy: StudyCopy) -> str:
-        page = copy.walker.walk(copy.entrance, _nth("questions", task, 1))
-        return _path(copy.walker.open(copy.walker.screen_out(page), ""))
+        page = copy.walker.walk(copy.entrance, _nth(step, task, 1))
+        return _path(copy.walker.open(answer(copy.walker, page), ""))
 
     return lead

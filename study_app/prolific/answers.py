@@ -1,9 +1,9 @@
 """What answers of Prolific's API must have; whatever else they have is left alone."""
 
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import httpx
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from metrics.errors import PrefcalError
 from study_app.http_client import in_one_line
@@ -80,29 +80,10 @@ class RemoteStudy(ApiAnswer):
     total_available_places: float | None = None
 
 
-class RemoteStudies(ApiAnswer):
-    """Page of a list of studies."""
-
-    results: tuple[RemoteStudy, ...]
-
-
-class Money(ApiAnswer):
-    """Amount in hundredths of a currency."""
-
-    amount: float
-    currency: str
-
-
-class CostParts(ApiAnswer):
-    """Rewards within a cost."""
-
-    rewards: Money
-
-
 class StudyCost(ApiAnswer):
-    """Cost of a study so far."""
+    """Cost of a study so far; of it only the currency in which the study pays."""
 
-    rewards: CostParts
+    currency: str = Field(validation_alias=AliasPath("rewards", "rewards", "currency"))
 
 
 class WholeCost(ApiAnswer):
@@ -125,10 +106,13 @@ class Message(ApiAnswer):
     sent_at: AwareDatetime | None = None
 
 
-class MessageList(ApiAnswer):
-    """Messages with one participant."""
+Element = TypeVar("Element", bound=ApiAnswer)
 
-    results: tuple[Message, ...]
+
+class AnswerList(ApiAnswer, Generic[Element]):
+    """List of answers, such as studies or messages."""
+
+    results: tuple[Element, ...]
 
 
 Form = TypeVar("Form", bound=ApiAnswer)

@@ -7,12 +7,11 @@ answer is lost, `LostAnswerError` says so, and nothing here makes it again.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import Enum
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import httpx
-from sqlalchemy.orm import Session
+from sqlalchemy import update
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from metrics.errors import PrefcalError, input_fault
@@ -28,11 +27,10 @@ from study_app.http_client import (
     wait_as_ordered,
 )
 from study_app.prolific.answers import (
+    AnswerList,
     ChangedAnswerError,
     ListedSubmission,
     Message,
-    MessageList,
-    RemoteStudies,
     RemoteStudy,
     SetUpBonus,
     StudyCost,
@@ -41,6 +39,10 @@ from study_app.prolific.answers import (
     WholeCost,
     read_answer,
 )
+from study_app.prolific.stakes import CallEffect, OrderStakes
+from study_app.store.database import Database, transaction
+from study_app.store.platform_models import PlatformCall
+from study_app.store.tokens import Now
 
 TOKEN_VARIABLE = "PREFCAL_PROLIFIC_TOKEN"  # noqa: S105 - the name of a variable
 """Holds the token; nothing else does."""
@@ -83,36 +85,6 @@ class _AgainError(Exception):
         self.error, self.seconds = error, seconds
 
 
-class CallEffect(Enum):
-    """What a call did, by its answer."""
-
-    DONE = "done"
-    NOTHING = "nothing"
-    UNKNOWN = "unknown"
-
-
-class CallStakes(Protocol):
-    """What depends on a call, and is stored together with it: before it is made, and after its answer."""
-
-    def begin(self, session: Session, call: int) -> None:
-        """Store that a call (row) is about to be made; whatever is raised here prevents it."""
-
-    def end(self, session: Session, effect: CallEffect, words: str) -> None:
-        """Store what the call did, as far as its answer says."""
-
-
-class CallLog(Protocol):
-    """Record of every call."""
-
-    def begin(self, method: str, path: str, stakes: CallStakes | None) -> int:
-        """Store that a call is about to be made; return its number."""
-
-    def end(
-        self, call: int, status: int | None, outcome: str, effect: CallEffect, stakes: CallStakes | None
-    ) -> None:
-        """Store the answer of a call, or that there was none."""
-
-
 def token_of(environment: Mapping[str, str] = os.environ) -> str:
     """Return the token; raises `InputError` without one."""
     token = environment.get(TOKEN_VARIABLE, "").strip()
@@ -144,21 +116,31 @@ def address_of(environment: Mapping[str, str] = os.environ) -> str:
 
 
 class ProlificApi:
-    """Client of Prolific's API, to be used in a ``with`` block.
+    """Client of Prolific's API for one study, to be used in a ``with`` block.
+
+    Each call is stored in the study's database before it is made, and again after its answer.
 
     Parameters
     ----------
-    address, token : str
-        As `address_of` and `token_of` return them.
-    log : CallLog
-        Where each call is recorded, before it is made and after.
+    database : Database
+        Where the study is.
+    study_id : int
+        The study (row).
+    now : callable
+        The clock.
+
+    Raises
+    ------
+    InputError
+        As `address_of` and `token_of` do.
     """
 
-    def __init__(self, address: str, token: str, log: CallLog) -> None:
-        self._token, self._log = token, log
+    def __init__(self, database: Database, study_id: int, *, now: Now) -> None:
+        self.database, self.study_id, self.now = database, study_id, now
+        address, self._token = address_of(), token_of()
         self._client = httpx.Client(
             base_url=f"{address}/api/v1",
-            headers={"Authorization": f"Token {token}", "Accept": "application/json"},
+            headers={"Authorization": f"Token {self._token}", "Accept": "application/json"},
             timeout=TIMEOUT_SECONDS,
             verify=tls(),
         )
@@ -177,7 +159,7 @@ class ProlificApi:
 
     def studies(self) -> tuple[RemoteStudy, ...]:
         """Return the studies of the account."""
-        return read_answer(self._read("/studies/"), RemoteStudies, "the studies").results
+        return read_answer(self._read("/studies/"), AnswerList[RemoteStudy], "the studies").results
 
     def study(self, study: str) -> RemoteStudy:
         """Return a study."""
@@ -185,8 +167,8 @@ class ProlificApi:
 
     def currency(self, study: str) -> str:
         """Return the currency in which a study pays."""
-        cost = read_answer(self._read(f"/studies/{study}/cost/"), StudyCost, f"the cost of study {study}")
-        return cost.rewards.rewards.currency
+        response = self._read(f"/studies/{study}/cost/")
+        return read_answer(response, StudyCost, f"the cost of study {study}").currency
 
     def whole_cost(self, reward: int, places: int) -> float:
         """Return the cost of a study with fees and tax, in cents; nothing is bought."""
@@ -246,7 +228,7 @@ class ProlificApi:
         response = self._read(f"/submissions/{submission}/", shown="/submissions/ID/")
         return read_answer(response, SubmissionDetail, "a submission")
 
-    def approve(self, submissions: Sequence[str], stakes: CallStakes) -> None:
+    def approve(self, submissions: Sequence[str], stakes: OrderStakes) -> None:
         """Approve submissions, which pays them; the answer comes before it is done."""
         self._write("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)}, stakes)
 
@@ -256,18 +238,20 @@ class ProlificApi:
         response = self._call("POST", "/submissions/bonus-payments/", body=body, is_harmless=True)
         return read_answer(response, SetUpBonus, "bonuses that were set up")
 
-    def pay_bonuses(self, batch: str, stakes: CallStakes) -> None:
+    def pay_bonuses(self, batch: str, stakes: OrderStakes) -> None:
         """Pay bonuses that were set up; made twice, it pays twice."""
         self._write("POST", f"/bulk-bonus-payments/{batch}/pay/", {}, stakes)
 
-    def send_message(self, worker: str, study: str, text: str, stakes: CallStakes) -> None:
+    def send_message(self, worker: str, study: str, text: str, stakes: OrderStakes) -> None:
         """Send a message to a participant."""
         body = {"recipient_id": worker, "study_id": study, "body": text}
         self._write("POST", "/messages/", body, stakes)
 
     def messages(self, worker: str) -> tuple[Message, ...]:
         """Return the messages with a participant."""
-        return read_answer(self._read("/messages/", {"user_id": worker}), MessageList, "messages").results
+        return read_answer(
+            self._read("/messages/", {"user_id": worker}), AnswerList[Message], "messages"
+        ).results
 
     def _read(
         self, path: str, parameters: Mapping[str, Any] | None = None, *, shown: str | None = None
@@ -275,7 +259,7 @@ class ProlificApi:
         return self._call("GET", path, parameters=parameters, is_harmless=True, shown=shown)
 
     def _write(
-        self, method: str, path: str, body: Mapping[str, Any], stakes: CallStakes | None = None
+        self, method: str, path: str, body: Mapping[str, Any], stakes: OrderStakes | None = None
     ) -> httpx.Response:
         return self._call(method, path, body=body, is_harmless=False, stakes=stakes)
 
@@ -288,7 +272,7 @@ class ProlificApi:
         parameters: Mapping[str, Any] | None = None,
         is_harmless: bool,
         shown: str | None = None,
-        stakes: CallStakes | None = None,
+        stakes: OrderStakes | None = None,
     ) -> httpx.Response:
         """Make a call, and again where that is safe."""
         tries = Retrying(
@@ -310,16 +294,16 @@ class ProlificApi:
         return answer
 
     def _once(
-        self, send: Callable[[], httpx.Response], call: str, *, is_harmless: bool, stakes: CallStakes | None
+        self, send: Callable[[], httpx.Response], call: str, *, is_harmless: bool, stakes: OrderStakes | None
     ) -> httpx.Response:
         """Make a call once, and record it."""
         method, _, path = call.partition(" ")
-        number = self._log.begin(method, path, stakes)
+        number = self._begin(method, path, stakes)
         try:
             response = send()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             words = f"not reached: {hide(error_words(error), self._token)}"
-            self._log.end(number, None, words, CallEffect.NOTHING, stakes)
+            self._end(number, None, words, CallEffect.NOTHING, stakes)
             raise _AgainError(
                 RefusedCallError(
                     f"Prolific cannot be reached ({words.removeprefix('not reached: ')}); run the same command again later"
@@ -327,15 +311,40 @@ class ProlificApi:
             ) from None
         except httpx.HTTPError as error:
             words = hide(error_words(error), self._token)
-            self._log.end(number, None, f"answer lost: {words}", CallEffect.UNKNOWN, stakes)
+            self._end(number, None, f"answer lost: {words}", CallEffect.UNKNOWN, stakes)
             raise _lost(call, words, is_harmless=is_harmless) from None
         words, effect = "", CallEffect.DONE
         if not response.is_success:
             words, effect = self._said(response), _effect(response.status_code)
-        self._log.end(number, response.status_code, words, effect, stakes)
+        self._end(number, response.status_code, words, effect, stakes)
         if response.is_success:
             return response
         raise self._error(response, call, is_harmless=is_harmless)
+
+    def _begin(self, method: str, path: str, stakes: OrderStakes | None) -> int:
+        """Store that a call is about to be made, and what depends on it; return its row."""
+        with transaction(self.database, write=True) as session:
+            call = PlatformCall(
+                study_id=self.study_id, method=method, path=path, began_at=self.now(), outcome=""
+            )
+            session.add(call)
+            session.flush()
+            if stakes is not None:
+                stakes.begin(session, call.id)
+            return call.id
+
+    def _end(
+        self, call: int, status: int | None, outcome: str, effect: CallEffect, stakes: OrderStakes | None
+    ) -> None:
+        """Store the answer of a call, or that there was none, and what follows for what depends on it."""
+        with transaction(self.database, write=True) as session:
+            session.execute(
+                update(PlatformCall)
+                .where(PlatformCall.id == call)
+                .values(ended_at=self.now(), status=status, outcome=outcome)
+            )
+            if stakes is not None:
+                stakes.end(session, effect, outcome)
 
     def _error(self, response: httpx.Response, call: str, *, is_harmless: bool) -> Exception:
         """Return the error of an answer that is no success."""

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from study_app.prolific.answers import ChangedAnswerError
-from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
-from study_app.prolific.sending import OrderStakes, Sending, TakenError
+from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.sending import Sending
+from study_app.prolific.stakes import CallEffect, OrderStakes, TakenError
 from study_app.services.researcher.orders import (
     CONFIRMED,
     INTENDED,
@@ -21,9 +22,9 @@ from study_app.services.researcher.orders import (
     orders_of,
 )
 from study_app.services.researcher.remind import Reminder, note_reminders
-from study_app.store.database import Database, transaction
+from study_app.store.database import transaction
 from study_app.store.platform_models import PlatformOrder, ProlificStudy
-from study_app.store.tokens import Now, Signer
+from study_app.store.tokens import Signer
 
 ADDRESS, TOPICS = "{address}", "{topics}"
 MAX_LETTERS = 5_000
@@ -72,36 +73,30 @@ def personal_texts(
     return texts
 
 
-def send_messages(
-    database: Database,
-    api: ProlificApi,
-    study_id: int,
-    purpose: str,
-    texts: Mapping[int, PersonalText],
-    *,
-    now: Now,
-) -> Sending:
+def send_messages(api: ProlificApi, purpose: str, texts: Mapping[int, PersonalText]) -> Sending:
     """Send each follower a message, unless they have it for this purpose.
 
     A message whose answer was lost is looked for among those that Prolific shows, and not sent again.
     """
     result = Sending()
-    with transaction(database, write=True) as session:
-        intend_messages(session, study_id, purpose, texts, now=now())
-    with transaction(database, write=False) as session:
+    with transaction(api.database, write=True) as session:
+        intend_messages(session, api.study_id, purpose, texts, now=api.now())
+    with transaction(api.database, write=False) as session:
         orders = [
             order
-            for order in session.scalars(orders_of(study_id))
+            for order in session.scalars(orders_of(api.study_id))
             if (order.kind, order.purpose) == ("message", purpose) and order.worker_id in texts
         ]
         remotes = {row.id: str(row.remote) for row in session.scalars(select(ProlificStudy))}
     for order in orders:
         message, study = texts[order.worker_id], remotes[order.prolific_study_id]
+        if order.state in {UNKNOWN, INTENDED}:
+            result.people.add(order.worker_id)
         try:
             if order.state == UNKNOWN:
-                result.unknown += not _is_shown(database, api, order, message, now=now)
+                result.unknown += not _is_shown(api, order, message)
             elif order.state == INTENDED:
-                result.sent += _send(api, order, message, study, now=now)
+                result.sent += _send(api, order, message, study)
         except RefusedCallError as error:
             if not error.is_about_content:
                 result.stopped_by = str(error)
@@ -114,16 +109,9 @@ def send_messages(
     return result
 
 
-def _send(
-    api: ProlificApi,
-    order: PlatformOrder,
-    message: PersonalText,
-    study: str,
-    *,
-    now: Now,
-) -> bool:
+def _send(api: ProlificApi, order: PlatformOrder, message: PersonalText, study: str) -> bool:
     """Send one message; False where another process has taken it."""
-    stakes = _MessageStakes([order.id], now, done=CONFIRMED, message=message)
+    stakes = _MessageStakes([order.id], api.now, done=CONFIRMED, message=message)
     try:
         api.send_message(message.platform_worker, study, message.text, stakes)
     except TakenError:
@@ -144,9 +132,7 @@ class _MessageStakes(OrderStakes):
             note_reminders(session, self.message.reminders, now=self.now())
 
 
-def _is_shown(
-    database: Database, api: ProlificApi, order: PlatformOrder, message: PersonalText, *, now: Now
-) -> bool:
+def _is_shown(api: ProlificApi, order: PlatformOrder, message: PersonalText) -> bool:
     """Confirm a message that Prolific shows since its call: the same text, with the follower's own address."""
     since = (order.sent_at or order.intended_at) - CLOCKS_APART
     shown = any(
@@ -154,7 +140,7 @@ def _is_shown(
         for shown in api.messages(message.platform_worker)
     )
     if shown:
-        with transaction(database, write=True) as session:
-            mark_confirmed(session, [order.id], now=now())
-            note_reminders(session, message.reminders, now=now())
+        with transaction(api.database, write=True) as session:
+            mark_confirmed(session, [order.id], now=api.now())
+            note_reminders(session, message.reminders, now=api.now())
     return shown

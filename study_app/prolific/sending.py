@@ -8,25 +8,19 @@ the sending.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy.orm import Session
-
+from metrics.errors import pluralise
 from study_app.prolific.answers import ChangedAnswerError
-from study_app.prolific.api import CallEffect, CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.api import CallError, LostAnswerError, ProlificApi, RefusedCallError
+from study_app.prolific.stakes import OrderStakes, TakenError
 from study_app.services.researcher.orders import (
-    CONFIRMED,
-    SENT,
     OrderKind,
-    claim,
     intended,
-    mark_confirmed,
     mark_intended,
-    mark_sent,
     money,
     note_bonuses_before,
 )
-from study_app.store.database import Database, transaction
+from study_app.store.database import transaction
 from study_app.store.platform_models import PlatformOrder, ProlificStudy
-from study_app.store.tokens import Now
 
 BATCH = 200
 """Most submissions in a call; Prolific recommends at most 200 bonuses and 1,000 approvals."""
@@ -36,31 +30,37 @@ MAX_WITH_FEES = 2.5
 
 @dataclass(kw_only=True)
 class Sending:
-    """What was sent, and what was not and why."""
+    """What was sent, what was not and why, and whom it concerns (rows of workers)."""
 
     sent: int = 0
     unknown: int = 0
+    people: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
     stopped_by: str = ""
 
+    def __str__(self) -> str:
+        """Return the counts, with that of people."""
+        people = pluralise(len(self.people), "person", "people")
+        return f"{self.sent} sent, {self.unknown} unknown, {len(self.refused)} refused; {people}"
 
-def send_orders(database: Database, api: ProlificApi, study_id: int, kind: OrderKind, *, now: Now) -> Sending:
+
+def send_orders(api: ProlificApi, kind: OrderKind) -> Sending:
     """Send every intended approval or bonus of a study.
 
     A batch that is refused for its content is halved until the orders at fault are alone; these stay intended with the reason.
     """
     result, passed_over = Sending(), set[int]()
-    courier = _Courier(database, api, study_id, kind, now)
     while True:
-        with transaction(database, write=False) as session:
-            orders = intended(session, study_id, kind, limit=BATCH, besides=passed_over)
+        with transaction(api.database, write=False) as session:
+            orders = intended(session, api.study_id, kind, limit=BATCH, besides=passed_over)
         if not orders:
             return result
         parts = [list(orders)]
         while parts:
             part = parts.pop()
+            result.people |= {order.worker_id for order in part}
             try:
-                sent = courier.send(part)
+                sent = _send(api, kind, part)
             except LostAnswerError as error:
                 result.unknown += len(part)
                 result.stopped_by = str(error)
@@ -75,7 +75,7 @@ def send_orders(database: Database, api: ProlificApi, study_id: int, kind: Order
                     continue
                 passed_over.add(part[0].id)
                 result.refused.append(f"order {part[0].id}: {error}")
-                with transaction(database, write=True) as session:
+                with transaction(api.database, write=True) as session:
                     mark_intended(session, [part[0].id], str(error))
             except (CallError, ChangedAnswerError) as error:
                 result.stopped_by = str(error)
@@ -84,102 +84,62 @@ def send_orders(database: Database, api: ProlificApi, study_id: int, kind: Order
                 result.sent += sent
 
 
-class TakenError(Exception):
-    """Orders that another process is sending."""
+def _send(api: ProlificApi, kind: OrderKind, orders: Sequence[PlatformOrder]) -> int:
+    """Send a batch of one study on Prolific; return how many orders were sent.
 
-
-@dataclass(frozen=True)
-class OrderStakes:
-    """Orders that a call carries out; ``batch`` is the platform's name for them, else the number of the call.
-
-    ``done`` is their state after a call that was taken.
+    Orders that another process has taken meanwhile are left to it.
     """
-
-    orders: Sequence[int]
-    now: Now
-    batch: str | None = None
-    done: str = SENT
-
-    def begin(self, session: Session, call: int) -> None:
-        """Mark the orders as unknown before the call."""
-        if not claim(session, self.orders, batch=self.batch or str(call), now=self.now()):
-            raise TakenError
-
-    def end(self, session: Session, effect: CallEffect, words: str) -> None:
-        """Mark them as carried out or as not sent, where the answer says which."""
-        if effect is CallEffect.NOTHING:
-            mark_intended(session, self.orders, words)
-        elif effect is CallEffect.DONE and self.done == CONFIRMED:
-            mark_confirmed(session, self.orders, now=self.now())
-        elif effect is CallEffect.DONE:
-            mark_sent(session, self.orders)
+    ids = [order.id for order in orders]
+    try:
+        if kind == "approval":
+            api.approve([order.submission for order in orders], OrderStakes(ids, api.now))
+        else:
+            with transaction(api.database, write=False) as session:
+                study = str(session.get_one(ProlificStudy, orders[0].prolific_study_id).remote)
+            _check_currency(api, orders, study)
+            _note_before(api, orders)
+            batch = _set_up(api, orders, study)
+            _pay(api, batch, OrderStakes(ids, api.now, batch=batch))
+    except TakenError:
+        return 0
+    return len(orders)
 
 
-@dataclass(frozen=True)
-class _Courier:
-    """Makes the calls of a batch."""
+def _pay(api: ProlificApi, batch: str, stakes: OrderStakes) -> None:
+    try:
+        api.pay_bonuses(batch, stakes)
+    except RefusedCallError as error:
+        raise RefusedCallError(str(error)) from None  # fewer of them would be refused too
 
-    database: Database
-    api: ProlificApi
-    study_id: int
-    kind: OrderKind
-    now: Now
 
-    def send(self, orders: Sequence[PlatformOrder]) -> int:
-        """Send a batch of one study on Prolific; return how many orders were sent.
+def _check_currency(api: ProlificApi, orders: Sequence[PlatformOrder], study: str) -> None:
+    """Raise `RefusedCallError` if the study there pays in another currency."""
+    currency = api.currency(study)
+    if others := {order.currency for order in orders} - {currency}:
+        raise RefusedCallError(
+            f"study {study} of Prolific pays in {currency}, and these bonuses are in {', '.join(map(str, others))}: nothing was "
+            "paid; write the currency of the account into the study file, load it, and list the bonuses anew"
+        )
 
-        Orders that another process has taken meanwhile are left to it.
-        """
-        ids = [order.id for order in orders]
-        try:
-            if self.kind == "approval":
-                self.api.approve([order.submission for order in orders], OrderStakes(ids, self.now))
-            else:
-                study = self._remote(orders[0])
-                self._check_currency(orders, study)
-                self._note_before(orders)
-                batch = self._set_up(orders, study)
-                self._pay(batch, OrderStakes(ids, self.now, batch=batch))
-        except TakenError:
-            return 0
-        return len(orders)
 
-    def _pay(self, batch: str, stakes: "OrderStakes") -> None:
-        try:
-            self.api.pay_bonuses(batch, stakes)
-        except RefusedCallError as error:
-            raise RefusedCallError(str(error)) from None  # fewer of them would be refused too
+def _note_before(api: ProlificApi, orders: Sequence[PlatformOrder]) -> None:
+    """Store the bonuses that each submission has before it is paid another."""
+    before = {order.id: api.submission(order.submission).bonuses or [] for order in orders}
+    with transaction(api.database, write=True) as session:
+        note_bonuses_before(session, before)
 
-    def _remote(self, order: PlatformOrder) -> str:
-        with transaction(self.database, write=False) as session:
-            return str(session.get_one(ProlificStudy, order.prolific_study_id).remote)
 
-    def _check_currency(self, orders: Sequence[PlatformOrder], study: str) -> None:
-        """Raise `RefusedCallError` if the study there pays in another currency."""
-        currency = self.api.currency(study)
-        if others := {order.currency for order in orders} - {currency}:
-            raise RefusedCallError(
-                f"study {study} of Prolific pays in {currency}, and these bonuses are in {', '.join(map(str, others))}: nothing was "
-                "paid; write the currency of the account into the study file, load it, and list the bonuses anew"
-            )
+def _set_up(api: ProlificApi, orders: Sequence[PlatformOrder], study: str) -> str:
+    """Set up a payment that is not made yet; return its name there.
 
-    def _note_before(self, orders: Sequence[PlatformOrder]) -> None:
-        """Store the bonuses that each submission has before it is paid another."""
-        before = {order.id: self.api.submission(order.submission).bonuses or [] for order in orders}
-        with transaction(self.database, write=True) as session:
-            note_bonuses_before(session, before)
-
-    def _set_up(self, orders: Sequence[PlatformOrder], study: str) -> str:
-        """Set up a payment that is not made yet; return its name there.
-
-        It raises `ChangedAnswerError` if its price cannot be that of these bonuses.
-        """
-        lines = "\n".join(f"{order.submission},{(order.cents or 0) / 100:.2f}" for order in orders)
-        answer, total = self.api.set_up_bonuses(study, lines), sum(order.cents or 0 for order in orders)
-        if not total <= answer.total_amount <= MAX_WITH_FEES * total:
-            currency = orders[0].currency or ""
-            raise ChangedAnswerError(
-                f"Prolific would take {answer.total_amount / 100:,.2f} {currency} for bonuses of {money(total, currency)}, which no fee "
-                "explains: nothing was paid; look at it there"
-            )
-        return answer.id
+    It raises `ChangedAnswerError` if its price cannot be that of these bonuses.
+    """
+    lines = "\n".join(f"{order.submission},{(order.cents or 0) / 100:.2f}" for order in orders)
+    answer, total = api.set_up_bonuses(study, lines), sum(order.cents or 0 for order in orders)
+    if not total <= answer.total_amount <= MAX_WITH_FEES * total:
+        currency = orders[0].currency or ""
+        raise ChangedAnswerError(
+            f"Prolific would take {answer.total_amount / 100:,.2f} {currency} for bonuses of {money(total, currency)}, which no fee "
+            "explains: nothing was paid; look at it there"
+        )
+    return answer.id

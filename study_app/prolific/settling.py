@@ -24,15 +24,7 @@ class Settlement:
     confirmed: Sequence[int]
 
 
-def release(
-    database: Database,
-    api: ProlificApi,
-    study_id: int,
-    ids: Collection[int],
-    *,
-    now: Now,
-    is_real: bool,
-) -> Settlement:
+def release(api: ProlificApi, ids: Collection[int], *, is_real: bool) -> Settlement:
     """Release orders by their numbers, but those that Prolific shows as carried out.
 
     Raises
@@ -42,12 +34,12 @@ def release(
     PrefcalError
         If Prolific cannot be asked first.
     """
-    with transaction(database, write=False) as session:
-        orders = settled_by_hand(session, study_id, ids)
+    with transaction(api.database, write=False) as session:
+        orders = settled_by_hand(session, api.study_id, ids)
     shown = {order.id for order in orders if _is_shown(api, order)}
     released = [order.id for order in orders if order.id not in shown]
-    with transaction(database, write=True) as session:
-        mark_confirmed(session, shown, now=now())
+    with transaction(api.database, write=True) as session:
+        mark_confirmed(session, shown, now=api.now())
         if is_real:
             mark_intended(session, released, "released by a person")
     return Settlement(released=released, confirmed=sorted(shown))

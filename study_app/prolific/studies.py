@@ -16,10 +16,10 @@ from study_app.estimate.estimate import estimate
 from study_app.prolific.answers import RemoteStudy
 from study_app.prolific.api import LostAnswerError, ProlificApi
 from study_app.services.researcher.orders import remote_studies
-from study_app.store.database import Database, transaction
+from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.platform_models import ProlificStudy
-from study_app.store.tokens import Now, secret_token
+from study_app.store.tokens import secret_token
 from study_app.study.entries import StudyEntry
 from study_app.study.id_list import listed_names, names_kept_out
 from study_app.study.platforms import platform_of
@@ -109,29 +109,27 @@ class Draft:
     was_there: bool
 
 
-def make_draft(
-    database: Database, api: ProlificApi, study_id: int, body: Mapping[str, Any], *, now: Now
-) -> Draft:
+def make_draft(api: ProlificApi, body: Mapping[str, Any]) -> Draft:
     """Make a draft on Prolific, or find the one whose answer was lost."""
-    with transaction(database, write=True) as session:
-        name = session.get_one(LoadedStudy, study_id).name
-        begun = [row for row in remote_studies(session, study_id) if row.remote is None]
+    with transaction(api.database, write=True) as session:
+        name = session.get_one(LoadedStudy, api.study_id).name
+        begun = [row for row in remote_studies(session, api.study_id) if row.remote is None]
         row = begun[-1] if begun else None
         was_begun = row is not None
         if row is None:
             label = f"{name} {secret_token(LABEL_LETTERS)}"
-            row = ProlificStudy(study_id=study_id, label=label, made_at=now())
+            row = ProlificStudy(study_id=api.study_id, label=label, made_at=api.now())
             session.add(row)
             session.flush()
         number, label = row.id, row.label
     known = [study for study in api.studies() if study.internal_name == label] if was_begun else []
     remote = known[0] if known else api.create_study({**body, "internal_name": label})
-    with transaction(database, write=True) as session:
+    with transaction(api.database, write=True) as session:
         session.get_one(ProlificStudy, number).remote = remote.id
     return Draft(remote=remote, was_there=bool(known))
 
 
-def chosen_remote(database: Database, study_id: int, named: str | None) -> str:
+def chosen_remote(api: ProlificApi, named: str | None) -> str:
     """Return the study on Prolific that a command is about.
 
     Raises
@@ -139,8 +137,8 @@ def chosen_remote(database: Database, study_id: int, named: str | None) -> str:
     InputError
         If there is none, or several and none is named.
     """
-    with transaction(database, write=False) as session:
-        remotes = [row.remote for row in remote_studies(session, study_id) if row.remote is not None]
+    with transaction(api.database, write=False) as session:
+        remotes = [row.remote for row in remote_studies(session, api.study_id) if row.remote is not None]
     if named is not None and named in remotes:
         return named
     if named is None and len(remotes) == 1:

@@ -23,12 +23,11 @@ from study_app.services.researcher.orders import (
 )
 from study_app.services.researcher.reconcile import ReconciledSubmission, reconcile
 from study_app.services.worker.returns import FREED_STATES, free_place, plain_state
-from study_app.store.database import Database, transaction
+from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy, PlatformIdentity
 from study_app.store.platform_models import ProlificStudy
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import PlatformRecord
-from study_app.store.tokens import Now
 from study_app.study.platform_list import Submission, submission_of_cells
 
 UNLISTED = frozenset({"not_listed", "shared_submission"})
@@ -65,7 +64,7 @@ class SyncReport:
     failures: list[str] = field(default_factory=list)
 
 
-def add_remote_study(database: Database, api: ProlificApi, study_id: int, remote: str, *, now: Now) -> None:
+def add_remote_study(api: ProlificApi, remote: str) -> None:
     """Store that a study on Prolific sends workers here.
 
     Raises
@@ -74,10 +73,10 @@ def add_remote_study(database: Database, api: ProlificApi, study_id: int, remote
         If it belongs to another study, or its address leads elsewhere.
     """
     answer = api.study(remote)
-    with transaction(database, write=True) as session:
-        name = session.get_one(LoadedStudy, study_id).name
+    with transaction(api.database, write=True) as session:
+        name = session.get_one(LoadedStudy, api.study_id).name
         known = session.scalars(select(ProlificStudy).where(ProlificStudy.remote == answer.id)).one_or_none()
-        if known is not None and known.study_id != study_id:
+        if known is not None and known.study_id != api.study_id:
             raise input_fault(
                 f"study {remote} of Prolific sends workers to another study here", cure="name that one"
             )
@@ -88,10 +87,10 @@ def add_remote_study(database: Database, api: ProlificApi, study_id: int, remote
                 cure="name a study that sends workers to this one",
             )
         if known is None:
-            session.add(ProlificStudy(study_id=study_id, label="", remote=answer.id, made_at=now()))
+            session.add(ProlificStudy(study_id=api.study_id, label="", remote=answer.id, made_at=api.now()))
 
 
-def sync(database: Database, api: ProlificApi, plans: StudyCache, study_id: int, *, now: Now) -> SyncReport:
+def sync(api: ProlificApi, plans: StudyCache) -> SyncReport:
     """Read every submission and every open payment of a study, and store what follows.
 
     Raises
@@ -101,10 +100,10 @@ def sync(database: Database, api: ProlificApi, plans: StudyCache, study_id: int,
     PrefcalError
         If nothing at all could be read.
     """
-    report = SyncReport(read_at=now())
-    with transaction(database, write=False) as session:
+    report = SyncReport(read_at=api.now())
+    with transaction(api.database, write=False) as session:
         remotes = [
-            (row.id, row.remote) for row in remote_studies(session, study_id) if row.remote is not None
+            (row.id, row.remote) for row in remote_studies(session, api.study_id) if row.remote is not None
         ]
     if not remotes:
         raise input_fault(
@@ -122,9 +121,9 @@ def sync(database: Database, api: ProlificApi, plans: StudyCache, study_id: int,
     if errors and not any(listed.values()):
         raise errors[0]
     report.failures += map(str, errors)
-    with transaction(database, write=True) as session:
-        _store(session, plans, study_id, listed, report)
-    _confirm_bonuses(database, api, study_id, report, now=now)
+    with transaction(api.database, write=True) as session:
+        _store(session, plans, api.study_id, listed, report)
+    _confirm_bonuses(api, report)
     return report
 
 
@@ -179,12 +178,10 @@ def _stored(
     return found
 
 
-def _confirm_bonuses(
-    database: Database, api: ProlificApi, study_id: int, report: SyncReport, *, now: Now
-) -> None:
+def _confirm_bonuses(api: ProlificApi, report: SyncReport) -> None:
     """Confirm the bonuses that their submissions show; note what cannot be read and go on."""
-    with transaction(database, write=False) as session:
-        orders = open_orders(session, study_id, "bonus")
+    with transaction(api.database, write=False) as session:
+        orders = open_orders(session, api.study_id, "bonus")
     for order in orders:
         try:
             bonuses = api.submission(order.submission).bonuses if order.submission else None
@@ -194,6 +191,6 @@ def _confirm_bonuses(
                 return  # the others would not be answered either
             continue
         if bonuses is not None and shows_bonus(order, bonuses):
-            with transaction(database, write=True) as session:
-                mark_confirmed(session, [order.id], now=now())
+            with transaction(api.database, write=True) as session:
+                mark_confirmed(session, [order.id], now=api.now())
             report.confirmed += 1

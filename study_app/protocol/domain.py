@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 from statistics import mean
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    import pandas as pd
+from typing import TypeVar
 
 System = TypeVar("System")
 """A system as the caller names it: by row or by name."""
@@ -274,31 +271,6 @@ def is_straight(choices: Sequence[str]) -> bool | None:
         return None
     sides = [choice for choice in choices if choice in {"left", "right"}]
     return len(set(choices)) == 1 or (len(sides) >= MIN_STRAIGHT and len(set(sides)) == 1)
-
-
-def flags_by_worker(preferences: "pd.DataFrame") -> Mapping[str, Mapping[str, bool]]:
-    """Return the flags of each worker over all tasks.
-
-    A flag is missing if the worker has too few judgments for it.
-
-    Parameters
-    ----------
-    preferences : DataFrame
-        Table preferences. ``dwell`` ignores repeats, which workers may recognise, and changed answers, whose seconds
-        are those of the change. Both count for ``straight_lining``.
-    """
-    is_first_answer = preferences["validation_of"].isna() & (preferences["revision"] == 1)
-    timed = preferences[is_first_answer & preferences["decision_seconds"].notna()]
-    seconds = timed.groupby("worker")["decision_seconds"].agg(list).to_dict()
-    choices = preferences.groupby("worker")["choice"].agg(list).to_dict()
-    flags: dict[str, dict[str, bool]] = {}
-    for worker, worker_choices in choices.items():
-        values = {
-            "dwell": is_hurried(seconds.get(worker, ())),
-            "straight_lining": is_straight(worker_choices),
-        }
-        flags[worker] = {flag: value for flag, value in values.items() if value is not None}
-    return flags
 
 
 VISIT_GAP_SECONDS = 60

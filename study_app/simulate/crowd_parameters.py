@@ -11,8 +11,7 @@ from typing import Any
 from calibration.user_model.measures import intent_shares, joint_parameters, persistence
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
 from metrics.errors import closest_name, input_fault, join_names
-from metrics.msu.score import Population
-from metrics.msu.trails import RANGES
+from metrics.msu.trails import RANGES, Population
 from study_app.estimate.content import read_whole_study
 
 DEFAULT_PATIENCE_CHARS = 1500.0

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -25,6 +26,7 @@ from study_app.store.simulated_workers import record_simulated
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import platform_of, simulated_id
+from study_app.study.shared_pseudonyms import with_pseudonym_key
 from study_app.web.app import create_app
 from study_app.web.serving import NAME
 
@@ -67,7 +69,7 @@ def run_trial(
     Raises
     ------
     InputError
-        If the database already holds workers of this study, or the study cannot be simulated.
+        If the database already holds workers of this study, its key file cannot be used, or it cannot be simulated.
     PageError
         If a page is not what a worker could go on from.
     """
@@ -206,10 +208,12 @@ def entrance(entry: StudyEntry, number: int) -> str:
 def load(content: StudyContent, url: str, clock: VirtualClock, seed: int) -> bool:
     """Load a study into a database without workers of it.
 
-    It returns whether the database is empty of other studies' workers too.
+    It returns whether the database is empty of other studies' workers too. The key of shared pseudonyms is that of the real study, so
+    waves can be joined as they will be; lists of ids are left out.
 
     Names are unique in a database, so a second study must not draw those of the first from the same seed.
     """
+    content = replace(content, file=with_pseudonym_key(content.file))
     name = content.file.entry.study
     database = open_database(url)
     migrate(database)

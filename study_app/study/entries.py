@@ -54,6 +54,11 @@ class StudyFileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+def _unexpected(expected: str) -> PydanticCustomError:
+    """Return the fault of a value that is not what is expected."""
+    return PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
+
+
 class CheckQuestion(StudyFileModel):
     """Question of a comprehension check; ``answer`` is the right option, from 1."""
 
@@ -210,19 +215,13 @@ def _assigned_pairs(value: Any) -> str | AdaptivePairs:
         return AdaptivePairs.model_validate(value)
     if isinstance(value, str) and value.strip():
         return value.strip()
-    raise PydanticCustomError(
-        "literal_error", "must be {expected}", {"expected": "all, the name of a file, or a group of keys"}
-    )
+    raise _unexpected("all, the name of a file, or a group of keys")
 
 
 def _chosen_pairs(value: Any) -> Any:
     """Refuse `AdaptivePairs` where workers choose a topic and judge its pairs."""
     if isinstance(value, Mapping):
-        raise PydanticCustomError(
-            "literal_error",
-            "must be {expected}",
-            {"expected": "all, a number or a file in tasks of this kind"},
-        )
+        raise _unexpected("all, a number or a file in tasks of this kind")
     return value
 
 
@@ -425,35 +424,43 @@ def _known_platform(name: str) -> str:
     """Check that a platform is known."""
     if name not in PLATFORMS:
         *others, last = (repr(known) for known in PLATFORMS)
-        expected = f"{', '.join(others)} or {last}"
-        raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
+        raise _unexpected(f"{', '.join(others)} or {last}")
     return name
 
 
 _FILE_NAME = re.compile(r"[^<>&\"'\s][^<>&\"'\n]{0,999}")
+_SHARED = re.compile(rf"shared +{_FILE_NAME.pattern}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+_ANYTHING = re.compile(r".*", re.DOTALL)
 
 
-def _keys(value: Any) -> str | tuple[str] | None:
-    """Check the name of a file of keys, or its content as a database has it."""
-    if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
-        return value
-    if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str):
-        return (value[0],)
-    raise PydanticCustomError(
-        "literal_error", "must be {expected}", {"expected": "the name of a file of public keys"}
-    )
+def _file_or(
+    stored: re.Pattern[str], expected: str, *, named: re.Pattern[str] = _FILE_NAME, is_single: bool = True
+) -> PlainValidator:
+    """Return a validator of the name of a file, or of what a database has of its content.
 
+    Parameters
+    ----------
+    stored : Pattern
+        Form of each text in the database.
+    expected : str
+        What a study file is to have.
+    named : Pattern
+        Form of the value in a study file.
+    is_single : bool
+        The database has one text.
+    """
 
-def _ids(value: Any) -> str | tuple[str, ...] | None:
-    """Check the name of a file of ids, or their digests as a database has them."""
-    if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
-        return value
-    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(digest)) for digest in value):
-        return tuple(value)
-    raise PydanticCustomError(
-        "literal_error", "must be {expected}", {"expected": "the name of a file of ids"}
-    )
+    def checked(value: Any) -> str | tuple[str, ...] | None:
+        if value is None or (isinstance(value, str) and named.fullmatch(value)):
+            return value
+        is_list = isinstance(value, list | tuple) and (len(value) == 1 or not is_single)
+        if is_list and all(isinstance(each, str) and stored.fullmatch(each) for each in value):
+            return tuple(value)
+        raise _unexpected(expected)
+
+    return PlainValidator(checked)
 
 
 _EARLIER = re.compile(r"study +([a-z0-9][a-z0-9-]{0,39})")
@@ -469,26 +476,9 @@ def _keep_out(value: Any) -> tuple[str, ...] | None:
         forms = (_EARLIER, _KEPT_OUT, _FILE_NAME)
         if all(isinstance(each, str) and any(form.fullmatch(each) for form in forms) for each in listed):
             return tuple(listed)
-    raise PydanticCustomError(
-        "literal_error",
-        "must be {expected}",
-        {
-            "expected": "the name of a file of ids, or study and the name of an earlier study, or a list of these"
-        },
+    raise _unexpected(
+        "the name of a file of ids, or study and the name of an earlier study, or a list of these"
     )
-
-
-_SHARED = re.compile(rf"shared +{_FILE_NAME.pattern}")
-_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
-
-
-def _pseudonyms(value: Any) -> str | tuple[str] | None:
-    """Check where pseudonyms come from: a key file, or the fingerprint of its key as a database has it."""
-    if value is None or (isinstance(value, str) and _SHARED.fullmatch(value)):
-        return value
-    if isinstance(value, list | tuple) and len(value) == 1 and _FINGERPRINT.fullmatch(str(value[0])):
-        return (str(value[0]),)
-    raise PydanticCustomError("literal_error", "must be {expected}", {"expected": "shared and a file name"})
 
 
 class StudyEntry(StudyFileModel):
@@ -505,10 +495,10 @@ class StudyEntry(StudyFileModel):
     platform: Annotated[str, AfterValidator(_known_platform)] = "generic"
     id_parameter: Name = "id"
     extra_parameters: Annotated[tuple[Name, ...], Field(max_length=20, strict=False)] = ("session", "batch")
-    ids: Annotated[Any, PlainValidator(_ids)] = None
+    ids: Annotated[Any, _file_or(_DIGEST, "the name of a file of ids", is_single=False)] = None
     keep_out: Annotated[Any, PlainValidator(_keep_out)] = None
-    signing_keys: Annotated[Any, PlainValidator(_keys)] = None
-    pseudonyms: Annotated[Any, PlainValidator(_pseudonyms)] = None
+    signing_keys: Annotated[Any, _file_or(_ANYTHING, "the name of a file of public keys")] = None
+    pseudonyms: Annotated[Any, _file_or(_FINGERPRINT, "shared and a file name", named=_SHARED)] = None
     demographics: Annotated[tuple[ColumnName, ...], Field(max_length=50, strict=False)] = ()
     submit_hosts: Annotated[tuple[Host, ...], Field(strict=False)] = (
         "www.mturk.com",

@@ -137,12 +137,12 @@ def _note(
     kinds: Kinds,
 ) -> None:
     cures = _cures(key_path, plain, kinds)
-    line = next((lines[key_path[:n]] for n in range(len(key_path), -1, -1) if key_path[:n] in lines), 1)
+    line = line_of(key_path, lines)
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in key_path)
     last = str(key_path[-1]) if key_path else ""
     match fault["type"]:
         case "extra_forbidden":
-            known = _known_keys(key_path, plain, kinds)
+            known = list(_schema_around(key_path[:-1], plain, kinds).model_fields)
             near = closest_name(last, known)
             log.add(
                 f"{key} is not known",
@@ -202,11 +202,6 @@ def _place_in_file(loc: Sequence[str | int], plain: Any) -> KeyPath:
     return tuple(key_path)
 
 
-def _known_keys(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> list[str]:
-    """Return the keys that are allowed in the place of a key."""
-    return list(_schema_around(key_path[:-1], plain, kinds).model_fields)
-
-
 def _schema_around(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> type[StudyFileModel]:
     """Return the schema of the group of keys at ``key_path``."""
     if len(key_path) < 2:
@@ -223,10 +218,11 @@ def note_contradictions(entry: StudyEntry, lines: Mapping[KeyPath, int], log: Fa
         of_task = [contradiction for rule in rules for contradiction in rule(task)]
         contradictions += [(("tasks", number, *key_path), wrong, cure) for key_path, wrong, cure in of_task]
     for key_path, wrong, cure in contradictions:
-        log.add(wrong, line=_line(key_path, lines), cure=cure)
+        log.add(wrong, line=line_of(key_path, lines), cure=cure)
 
 
-def _line(key_path: KeyPath, lines: Mapping[KeyPath, int]) -> int:
+def line_of(key_path: KeyPath, lines: Mapping[KeyPath, int]) -> int:
+    """Return the line of a key path, or of the nearest group around it in the file."""
     around = (key_path[:size] for size in range(len(key_path), 0, -1))
     return next((lines[outer] for outer in around if outer in lines), 1)
 
@@ -341,10 +337,9 @@ def note_missing_files(
     """
     for key_path, path in _named(plain):
         if not _is_file(folder / path):
-            around = (key_path[:size] for size in range(len(key_path), 0, -1))
             log.add(
                 f"{'.'.join(map(str, key_path[2:]))}: there is no file {path}",
-                line=next((lines[outer] for outer in around if outer in lines), 1),
+                line=line_of(key_path, lines),
                 cure=CURES["pairs"]
                 if "pairs" in key_path
                 else "correct the path; it is relative to the study file",

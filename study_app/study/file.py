@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import FaultLog, InputError, input_fault
 from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
 from metrics.readers.lines import check_is_plain
 from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
-from study_app.study.faults import note_contradictions, note_faults, note_missing_files
+from study_app.study.faults import line_of, note_contradictions, note_faults, note_missing_files
 from study_app.study.yaml_values import PlainLoader, parsed_yaml
 
 MAX_KEYS = 50_000
@@ -54,9 +54,11 @@ class StudyFile:
 
     def line(self, *place: str | int) -> int:
         """Return the line of a key path, or of the nearest group around it in the file."""
-        while place and place not in self.lines:
-            place = place[:-1]
-        return self.lines.get(place, 1)
+        return line_of(place, self.lines)
+
+    def fault(self, key: str, problem: str, cure: str) -> InputError:
+        """Return an error about the value of a key."""
+        return input_fault(problem, path=self.path, line=self.line(key), cure=cure)
 
 
 def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from metrics.errors import FaultLog, input_fault, pluralise
+from metrics.errors import input_fault, pluralise
 from study_app.study.entries import StudyEntry
 from study_app.study.file import StudyFile
 from study_app.study.platforms import platform_of, worker_id
@@ -122,11 +122,8 @@ def _lines(file: StudyFile, named: str, key: str) -> list[tuple[int, str]]:
     try:
         lines = _path(file, named).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError):
-        log = FaultLog(file.path)
         cure = "name a text file in UTF-8 with an id on each line; its path is relative to the study file"
-        log.add(f"{key}: {named} cannot be read", line=file.line(key), cure=cure)
-        log.raise_if_any()
-        raise
+        raise file.fault(key, f"{key}: {named} cannot be read", cure) from None
     return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
 
 

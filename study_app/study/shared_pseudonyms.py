@@ -15,7 +15,7 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import input_fault
 from metrics.file_limits import SMALL_BYTES, check_bytes
 from study_app.study.file import StudyFile
 
@@ -95,25 +95,22 @@ def with_pseudonym_key(file: StudyFile) -> StudyFile:
     if not isinstance(named, str):
         return file
     name = named.partition(" ")[2].strip()
-    path, log = file.path.parent / name, FaultLog(file.path)
+    path = file.path.parent / name
     try:
         check_bytes(path, path.stat().st_size, most=SMALL_BYTES)
         key = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError):
-        log.add(
-            f"pseudonyms: {name} cannot be read",
-            line=file.line("pseudonyms"),
-            cure=f"name the key file, relative to the study file; prefcal study shared-key {name} makes a new one",
-        )
-        log.raise_if_any()
-        raise
+        raise file.fault(
+            "pseudonyms",
+            f"pseudonyms: {name}: cannot be read",
+            "name the key file of the other waves, relative to the study file; only the first needs a new one (prefcal study shared-key)",
+        ) from None
     problem = _problem(key)
     if problem:
-        raise input_fault(
-            problem,
-            path=path,
-            line=1,
-            cure=f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else;"
+        raise file.fault(
+            "pseudonyms",
+            f"pseudonyms: {name}: {problem}",
+            f"write one line of at least {MIN_KEY_CHARACTERS} letters and digits drawn at random, and nothing else, into the key file;"
             " prefcal study shared-key makes such a file",
         )
     entry = file.entry.model_copy(update={"pseudonyms": (fingerprint(key),)})

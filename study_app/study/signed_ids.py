@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from metrics.errors import FaultLog
 from metrics.file_limits import SMALL_BYTES, check_bytes
 from study_app.study.entries import StudyEntry
 from study_app.study.file import StudyFile
@@ -42,34 +42,29 @@ def with_keys(file: StudyFile) -> StudyFile:
     named = file.entry.signing_keys
     if not isinstance(named, str):
         return file
-    line, log = file.line("signing_keys"), FaultLog(file.path)
+    fault = partial(file.fault, "signing_keys")
     path = file.path.parent / named
     if platform_of(file.entry).token_parameter is None:
-        log.add(f"platform {file.entry.platform} signs no ids", line=line, cure="remove signing_keys")
-    elif not _can_check():
-        log.add(
+        raise fault(f"platform {file.entry.platform} signs no ids", "remove signing_keys")
+    if not _can_check():
+        raise fault(
             "signing_keys needs the package that checks signatures",
-            line=line,
-            cure="install it: pip install 'prefcal[signed]'",
+            "install it: pip install 'prefcal[signed]'",
         )
-    log.raise_if_any()
     try:
         check_bytes(path, path.stat().st_size, most=SMALL_BYTES)
         keys = path.read_text(encoding="utf-8-sig")
         _key_set(keys)
     except OSError as error:
-        log.add(
+        raise fault(
             f"signing_keys: {named} cannot be read ({error.strerror})",
-            line=line,
-            cure="name the platform's file of public keys; its path is relative to the study file",
-        )
+            "name the platform's file of public keys; its path is relative to the study file",
+        ) from None
     except (ValueError, TypeError, InvalidTokenError):
-        log.add(
+        raise fault(
             f"signing_keys: {named} has no public key for {ALGORITHM}",
-            line=line,
-            cure="download the platform's key set (JSON with a list keys) again",
-        )
-    log.raise_if_any()
+            "download the platform's key set (JSON with a list keys) again",
+        ) from None
     return replace(file, entry=file.entry.model_copy(update={"signing_keys": (keys,)}))
 
 

@@ -62,7 +62,7 @@ class CollectionSearch:
         candidates: Iterable[RecognisedFile],
         *,
         by: Choice = lambda _file: 1.0,
-        looks: str | None,
+        looks: str | None = None,
     ) -> RecognisedFile | None:
         """Give the part ``key`` to the best candidate; ``looks`` None: it may be missing."""
         scored = [(score, file) for file in candidates if (score := by(file)) > ENOUGH]
@@ -188,7 +188,7 @@ def _pushes(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Reco
     search.take(
         "texts",
         search.of("id text", "id word"),
-        by=lambda file: _shared(file.ids(0), tweets),
+        by=_sharing(tweets),
         looks="lines `tweet_id TAB text` of the tweets that were pushed (the tracks give out ids only)",
     )
     return search, search.of("push run")
@@ -218,15 +218,10 @@ def _summaries(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[R
     search.take("intents", named[1:2], looks="lines `query TAB intent TAB text`")
     topics = search.files["iunits"].ids(0) if "iunits" in search.files else frozenset()
     search.take(
-        "queries",
-        search.of("id text", "id word"),
-        by=lambda file: _shared(file.ids(0), topics),
-        looks="lines `query TAB text`",
+        "queries", search.of("id text", "id word"), by=_sharing(topics), looks="lines `query TAB text`"
     )
     intents = search.files["intents"].ids(0, 1) if "intents" in search.files else frozenset()
-    search.take(
-        "probability", search.of("id id number"), by=lambda file: _shared(file.ids(0, 1), intents), looks=None
-    )
+    search.take("probability", search.of("id id number"), by=_sharing(intents, 0, 1))
     return search, runs
 
 
@@ -236,36 +231,24 @@ def _ranked(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Reco
     if not runs and not search.of("windows"):
         return search, []
     listed = frozenset().union(*(run.ids(2) for run in runs))
-    qrels = search.take(
-        "qrels",
-        search.of("id id id number", "push qrels"),
-        by=lambda file: _shared(file.ids(2), listed),
-        looks=None,
-    )
+    qrels = search.take("qrels", search.of("id id id number", "push qrels"), by=_sharing(listed, 2))
     asked = frozenset().union(*(run.ids(0) for run in runs))
     topics, documents = (qrels.ids(0), qrels.ids(2)) if qrels is not None else (asked, listed)
-    search.take(
-        "windows",
-        search.of("windows", "id word"),
-        by=lambda file: _shared(file.ids(0), documents),
-        looks=None,
-    )
+    search.take("windows", search.of("windows", "id word"), by=_sharing(documents))
     search.take(
         "texts",
         search.of("id id text", "id text"),
-        by=lambda file: _shared(file.ids(0), documents),
+        by=_sharing(documents),
         looks="lines `docid TAB title TAB text` or `docid TAB text`",
     )
     search.take(
         "topics",
         search.of("id text", "id word", "id id text", "profiles"),
-        by=lambda file: _shared(file.ids(0), topics),
+        by=_sharing(topics),
         looks="lines `topic TAB text`",
     )
     parts = qrels.ids(0, 1) if qrels is not None else frozenset()
-    search.take(
-        "intents", search.of("id id number"), by=lambda file: _shared(file.ids(0, 1), parts), looks=None
-    )
+    search.take("intents", search.of("id id number"), by=_sharing(parts, 0, 1))
     return search, runs
 
 
@@ -276,12 +259,7 @@ def _images(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Reco
     if runs:
         shown = frozenset().union(*(run.ids(0) for run in runs))
         texts = search.of("id text", "id word", "windows")
-        search.take(
-            "topics",
-            texts,
-            by=lambda file: _shared(file.ids(0), shown),
-            looks="lines `topic TAB what was asked for`",
-        )
+        search.take("topics", texts, by=_sharing(shown), looks="lines `topic TAB what was asked for`")
     return search, runs
 
 
@@ -302,10 +280,10 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     asked = frozenset() if questions is None else questions.ids(0)
     cited = frozenset((name,) for file in runs for row in file.rows for name in row[2:])
     corpora = [file for file in search.of("id id text", "id text") if file not in about]
-    search.take("texts", corpora, by=lambda file: _holds(file, cited), looks=None)
+    search.take("texts", corpora, by=lambda file: _holds(file, cited))
     for key in JUDGMENT_KINDS:
         judgments = search.of(f"{key} of answers")
-        search.take(key, judgments, by=lambda file: _shared(file.ids(0), asked), looks=None)
+        search.take(key, judgments, by=_sharing(asked))
     return search, runs + [file for file in about if file is not questions]
 
 
@@ -330,6 +308,11 @@ def _are_pairs(file: RecognisedFile, systems: Collection[str]) -> bool:
 
 def _mean_chars(file: RecognisedFile) -> float:
     return sum(len(row[1]) for row in file.rows) / len(file.rows)
+
+
+def _sharing(ids: frozenset[Row], *columns: int) -> Choice:
+    """Return a score of files: the share of ids that their columns have in common, by default the first."""
+    return lambda file: _shared(file.ids(*(columns or (0,))), ids)
 
 
 def _shared(some: frozenset[tuple[str, ...]], others: frozenset[tuple[str, ...]]) -> float:

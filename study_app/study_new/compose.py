@@ -348,6 +348,10 @@ def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
 
 
+ABOUT_FILES = {"readme", "license", "licence"}
+"""Names, without their ends, of files of a folder that say what is in it, and hold no data."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartingFiles:
     """Whole collections, partial ones, and unused files with ``reasons``."""
@@ -368,19 +372,10 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     """
     missing = [place for place in places if not place.exists()]
     if missing:
-        raise InputError(
-            [
-                fault
-                for place in missing
-                for fault in input_fault(
-                    "there is no such file or folder",
-                    path=place,
-                    cure="name where your collection and runs are",
-                ).faults
-            ]
-        )
+        cure = "name where your collection and runs are"
+        raise InputError([_fault(place, "there is no such file or folder", cure) for place in missing])
     pictures, paths = split_pictures(files_in(places))
-    seen = [recognise(path) for path in paths]
+    seen = [recognise(path) for path in paths if path in places or path.stem.casefold() not in ABOUT_FILES]
     known = [file for file in seen if isinstance(file, RecognisedFile)]
     folders = list(picture_folders(pictures, paths, known))
     whole, partial = collections([*known, *(file for file in folders if isinstance(file, RecognisedFile))])
@@ -393,22 +388,23 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     taken |= {path for search in partial for paths in search.doubtful.values() for path in paths}
     taken |= {file.path for search in partial for file in search.runs}
     faults = [
-        fault
+        _fault(file.path, f"not used: {unused_reason(file)}", "docs/study-file.md has the forms")
         for file in seen
         if file.path not in taken
-        for fault in input_fault(
-            f"not used: {unused_reason(file)}", path=file.path, cure="docs/study-file.md has the forms"
-        ).faults
     ]
     if partial:
         lacking = [fault for search in partial for fault in faults_of(search, places[0], paths)]
         raise InputError([*lacking, *faults])
-    nothing = input_fault(
+    nothing = _fault(
+        places[0],
         f"nothing of a collection among {len(paths) + len(pictures)} files",
-        path=places[0],
-        cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers or pictures",
+        "name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers or pictures",
     )
-    raise InputError([*nothing.faults, *faults])
+    raise InputError([nothing, *faults])
+
+
+def _fault(path: Path, problem: str, cure: str) -> Fault:
+    return Fault(problem=problem, cure=cure, path=str(path))
 
 
 def unused_reason(file: RecognisedFile | Unknown) -> str:

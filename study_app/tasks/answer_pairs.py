@@ -15,19 +15,11 @@ from markupsafe import Markup
 
 from metrics.errors import Fault
 from study_app.protocol.sides import Block, ListPlace, Side
-from study_app.study.entries import AssignedPairTask, expect_entry_type
-from study_app.tasks.content import AnswerFiles, TaskContent, drawn_worth
-from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
-from study_app.tasks.workload import (
-    ASSIGNED_CURES,
-    PAIRS_ASSUMED,
-    assigned_comments,
-    assigned_work,
-    chosen_only,
-    options_phrase,
-    taken_capacity,
-    taken_seconds,
-)
+from study_app.study.entries import AssignedPairTask
+from study_app.tasks.content import AnswerFiles, TaskContent
+from study_app.tasks.pair_kinds import AssignedPairKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm
+from study_app.tasks.workload import assigned_comments, assigned_work, chosen_only, options_phrase
 
 UNCITED = "end"
 """Block name within the id of a source that no block cites."""
@@ -113,17 +105,12 @@ def _methods(task: FinishedTask) -> str:
     return f"a worker read a question and two answers to it, of {task.systems}{chosen_only(task.protocol)}, and judged: {options_phrase(task.protocol)}."
 
 
-KIND = TaskKind(
+KIND = AssignedPairKind(
     entry=AnswerPairs,
     criteria={
         "en": ("How well does it answer the question?", "How far can you rely on what it says?"),
         "ja": ("質問にどれだけ答えていますか", "書かれていることを、どれだけ信頼できますか"),
     },
-    cures=ASSIGNED_CURES,
-    page="pair",
-    unit="pair",
-    wanted_key="pairs_per_worker",
-    limit_key="judgments_per_pair",
     topic="Question",
     read=_read,
     side=SideForm(
@@ -135,12 +122,7 @@ KIND = TaskKind(
     optional=("sources", "marks"),
     asks=lambda shows: ("first", "second" if "sources" in shows else "other"),
     check=(2, 3),
-    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AssignedPairTask)),
-    assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AssignedPairTask)),
     work=lambda content: assigned_work(content, "question"),
-    tables=frozenset({"preferences", "reads"}),
-    worth=lambda content, _people, _path: drawn_worth(content),
     methods=_methods,
     new=NewTask(
         name="answers",

@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -121,6 +122,17 @@ def collect_faults(faults: list[Fault], read: Callable[[], T]) -> T | None:
     except InputError as error:
         faults += error.faults
         return None
+
+
+def read_systems(
+    folder: Path, systems: Mapping[str, str], faults: list[Fault], read: Callable[[Path, str], T]
+) -> dict[str, T] | None:
+    """Read the file of each system by path and name; note the faults of all, and return None then."""
+    values = {
+        name: collect_faults(faults, partial(read, folder / path, name)) for name, path in systems.items()
+    }
+    whole = {name: value for name, value in values.items() if value is not None}
+    return whole if len(whole) == len(values) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.study.entries import AssignedPairTask, expect_entry_type
-from study_app.tasks.content import ImageFiles, TaskContent, drawn_worth
-from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
+from study_app.study.entries import AssignedPairTask
+from study_app.tasks.content import ImageFiles, TaskContent
+from study_app.tasks.pair_kinds import AssignedPairKind
+from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm
 from study_app.tasks.workload import (
-    ASSIGNED_CURES,
     LOOKING_ASSUMED,
     PAIRS_ASSUMED,
     assigned_comments,
     assigned_work,
     chosen_only,
     options_phrase,
-    taken_capacity,
-    taken_seconds,
 )
 
 
@@ -42,27 +40,19 @@ def _methods(task: FinishedTask) -> str:
     return f"a worker looked at two pictures of a topic, of {task.systems}{chosen_only(task.protocol)}, and judged: {options_phrase(task.protocol)}."
 
 
-KIND = TaskKind(
+KIND = AssignedPairKind(
     entry=ImagePairs,
     criteria={
         "en": ("How well does it show what was asked for?", "How easily can you see it?"),
         "ja": ("求められたものを、どれだけよく表していますか", "それを、どれだけ見て取りやすいですか"),
     },
-    cures=ASSIGNED_CURES,
-    page="pair",
-    unit="pair",
-    wanted_key="pairs_per_worker",
-    limit_key="judgments_per_pair",
     topic="Topic",
     read=_read,
     side=SideForm(name="picture"),
     check=(3, 1),
-    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AssignedPairTask)),
     assumed=(*LOOKING_ASSUMED, *PAIRS_ASSUMED),
-    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AssignedPairTask)),
     work=lambda content: assigned_work(content, "topic"),
     tables=frozenset({"preferences", "reads", "media"}),
-    worth=lambda content, _people, _path: drawn_worth(content),
     methods=_methods,
     new=NewTask(
         name="pictures",

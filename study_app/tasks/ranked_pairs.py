@@ -14,18 +14,16 @@ from pydantic import Field
 from metrics.errors import Fault
 from study_app.study.entries import ChosenTopicTask, Contradiction, Count, collection_paths, expect_entry_type
 from study_app.tasks.content import RankedFiles, TaskContent, drawn_worth
+from study_app.tasks.pair_kinds import ChosenPairKind
 from study_app.tasks.side_text import side_text
-from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm, TaskKind
+from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
-    PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     Capacity,
-    SecondsRange,
     choosing,
     chosen_capacity,
     chosen_only,
-    chosen_seconds,
     judging,
     options_phrase,
     slots_for_judgments,
@@ -50,10 +48,6 @@ def _read(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent |
     from study_app.tasks.reading.ranked_lists import read_ranked_content  # noqa: PLC0415 - see the room `reading`
 
     return read_ranked_content(folder, task, faults)
-
-
-def _seconds(content: TaskContent) -> SecondsRange:
-    return chosen_seconds(content, expect_entry_type(content.entry, RankedPairs))
 
 
 def _capacity(content: TaskContent) -> Capacity:
@@ -101,7 +95,7 @@ def _methods(task: FinishedTask) -> str:
     return f"a worker judged two ranked lists for a query, of {task.systems}{windows}{chosen_only(task.protocol)}: {options_phrase(task.protocol)}."
 
 
-KIND = TaskKind(
+KIND = ChosenPairKind(
     entry=RankedPairs,
     criteria={
         "en": ("How much useful information can you get from the list?", "How quickly can you get it?"),
@@ -115,9 +109,6 @@ KIND = TaskKind(
         "collection": "write topics: FILE and texts: FILE below it, and qrels: FILE and windows: FILE if you have them",
     },
     rules=_rules,
-    page="pair",
-    unit="topic",
-    wanted_key="queries_per_worker",
     limit_key="judgments_per_pair",
     places=slots_for_judgments,
     read=_read,
@@ -129,11 +120,8 @@ KIND = TaskKind(
     ),
     optional=("windows",),
     check=(1, 2),
-    seconds=_seconds,
-    assumed=PAIRS_ASSUMED,
     capacity=_capacity,
     work=_work,
-    tables=frozenset({"preferences", "reads", "stops"}),
     worth=_worth,
     methods=_methods,
     new=NewTask(

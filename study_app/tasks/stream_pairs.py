@@ -21,18 +21,16 @@ from metrics.errors import Fault, input_fault
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import AssignedPairTask, Contradiction, StudyFileModel, expect_entry_type
 from study_app.tasks.content import EventFiles, PushFiles, TaskContent
+from study_app.tasks.pair_kinds import AssignedPairKind
 from study_app.tasks.side_text import Words
-from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
+from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
-    PAIRS_ASSUMED,
     assigned_comments,
     chosen_only,
     count_phrase,
     options_phrase,
     range_phrase,
-    taken_capacity,
-    taken_seconds,
     taking,
 )
 
@@ -219,7 +217,7 @@ def _evaluated_days(found: Collected) -> list[int] | None:
     return [int(days[0]), int(days[-1])]
 
 
-KIND = TaskKind(
+KIND = AssignedPairKind(
     entry=StreamPairs,
     files=lambda given: FILES[_form(given)],
     criteria={
@@ -239,10 +237,6 @@ KIND = TaskKind(
         "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
     },
     rules=_rules,
-    page="pair",
-    unit="pair",
-    wanted_key="pairs_per_worker",
-    limit_key="judgments_per_pair",
     topic="Profile",
     read=_read,
     side=SideForm(
@@ -253,11 +247,7 @@ KIND = TaskKind(
     ),
     optional=("quiet", "description"),
     check=(2, 3),
-    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, StreamPairs)),
-    assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, StreamPairs)),
     work=_work,
-    tables=frozenset({"preferences", "reads"}),
     worth=_worth,
     methods=_methods,
     new=NewTask(

@@ -11,7 +11,8 @@ from typing import Literal
 from metrics.errors import Fault, input_fault
 from study_app.study.entries import ChosenTopicTask, Count, TaskWithSearch, expect_entry_type
 from study_app.tasks.content import SummaryFiles, TaskContent
-from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm, TaskKind
+from study_app.tasks.pair_kinds import ChosenPairKind
+from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm
 from study_app.tasks.workload import (
     AFTER_SEARCH,
     JUDGED_COMMENTS,
@@ -103,7 +104,7 @@ def _searched(task: FinishedTask) -> str:
     return asked if least == max(seconds) else f"{asked} ({task.number(least)} at the very least)"
 
 
-KIND = TaskKind(
+KIND = ChosenPairKind(
     entry=SummaryPairs,
     criteria={
         "en": ("How much useful information can you get from the summary?", "How quickly can you get it?"),
@@ -112,9 +113,6 @@ KIND = TaskKind(
             "その情報を、どれだけ早く得られますか",
         ),
     },
-    page="pair",
-    unit="topic",
-    wanted_key="queries_per_worker",
     limit_key="workers_per_query",
     free_keys=frozenset({"min_search_seconds"}),
     read=_read,

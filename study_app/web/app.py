@@ -20,7 +20,7 @@ from study_app.store.tokens import BadTokenError, NewToken, Now
 from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.entry import MAX_STRANGERS, STRANGERS
-from study_app.web.compression import install_compression
+from study_app.web.compression import compressed
 from study_app.web.console import CONSOLE
 from study_app.web.console.auth import hide_options, message_page
 from study_app.web.console.overview import SNAPSHOTS, SnapshotCache
@@ -147,8 +147,8 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     app.before_request(hide_options)
     app.before_request(serving.reject_truncated_body)
     app.before_request(serving.lead_to_new_address)
-    serving.install_headers(app)
-    install_compression(app)
+    app.after_request(serving.with_headers)
+    app.after_request(compressed)
     app.extensions[TRIES] = Tries(MAX_TRIES)
     app.extensions[STRANGERS] = Tries(MAX_STRANGERS)
     app.extensions[SNAPSHOTS] = SnapshotCache(app.extensions[serving.NAME].plans)

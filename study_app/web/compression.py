@@ -8,7 +8,7 @@ pages: a worker's page is opened by its secret address, never by a cookie, and r
 import zlib
 from functools import lru_cache
 
-from flask import Flask, Response, request
+from flask import Response, request
 from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
@@ -29,12 +29,7 @@ _UNCOMPRESSED_STATUS = {206, 304}
 """Partial content, whose ranges count uncompressed bytes, and "not modified"."""
 
 
-def install_compression(app: Flask) -> None:
-    """Compress the responses of ``app`` for browsers that accept gzip."""
-    app.after_request(_compressed)
-
-
-def _compressed(response: Response) -> Response:
+def compressed(response: Response) -> Response:
     """Compress a response in place if its type, status and length allow it."""
     if response.status_code in _UNCOMPRESSED_STATUS or response.mimetype not in _COMPRESSED_TYPES:
         return response

@@ -33,7 +33,7 @@ from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
-from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate
+from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate, WorkerPage
 
 LANGUAGES = ("en", "ja")
 NAME = "prefcal"
@@ -142,7 +142,7 @@ def server() -> Server:
 
 def render_page(
     template: str,
-    page: Any,
+    page: WorkerPage,
     *,
     status: int = 200,
     tokens: Mapping[str, str] | None = None,
@@ -301,11 +301,6 @@ def reject_truncated_body() -> None:
         raise BadRequest("the form is incomplete")
 
 
-def install_headers(app: Flask) -> None:
-    """Add security headers to all responses; only files and pictures may be cached."""
-    app.after_request(_with_headers)
-
-
 def relax_headers(
     *,
     form_host: str | None = None,
@@ -328,7 +323,8 @@ def relax_headers(
         g.frames, g.forms, g.scripts = "'self'", "'none'", "'none'"
 
 
-def _with_headers(response: Response) -> Response:
+def with_headers(response: Response) -> Response:
+    """Add security headers to a response; only files and pictures may be cached."""
     response.headers.extend(HEADERS)
     policy = g.get("policy") or _policy(
         g.get("scripts", "'self'"),

@@ -231,7 +231,8 @@ def test_a_japanese_study_of_answers_goes_all_the_way(tmp_path, database_in):
 
 def test_a_measure_that_needs_windows_is_refused_without_them():
     """A score of 0 would look like one."""
-    from metrics.ranked.score import TIANDCG, ranked_scores
+    from metrics.ranked.measures import TIANDCG
+    from metrics.ranked.score import ranked_scores
     from metrics.readers.ranked import read_ranked_collection
 
     collection = read_ranked_collection(qrels=LISTS.parent / "collection/qrels.txt")

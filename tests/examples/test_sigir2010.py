@@ -11,7 +11,7 @@ import pytest
 from calibration.checks.durations.regular_visits import greenwood_z
 from calibration.checks.registry import run_checks
 from calibration.checks.uneven_sides import check_position_bias
-from calibration.models.durations.fit import fit_exposure, fit_session
+from calibration.models.durations.fit import fit_exposure
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.raters.preferences import fit_rater_agreement
 from calibration.raters.quality import quality_report
@@ -187,7 +187,7 @@ def test_quality_of_the_real_data(real):
 def test_sessions_of_the_real_data_are_consistent_with_an_exponential_law(real):
     """M_D 596 s, S_D 640 s, as another implementation found."""
     tables, _ = real
-    fit = fit_session(tables)
+    fit = fit_exposure(session_exposure(tables))
     z = greenwood_z(session_exposure(tables))
 
     assert fit.estimates[:2] == pytest.approx([596, 640], rel=0.01)

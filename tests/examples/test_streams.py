@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from metrics.events import Event, UpdateRun
-from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
+from metrics.msu.measures import MSU
+from metrics.msu.score import msu_scores
+from metrics.msu.trails import Population, SimulatedUsers
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.updates.measures import Comprehensiveness, ExpectedLatencyGain
 from metrics.updates.score import update_scores

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from metrics.events import UpdateRun
-from metrics.msu.score import MSU, GivenUsers, msu_scores, msu_user_scores, trails
+from metrics.msu.measures import MSU
+from metrics.msu.score import msu_scores, msu_user_scores
+from metrics.msu.trails import GivenUsers, trails
 from metrics.readers.tempsum import read_events, read_lengths, read_update_run
 from metrics.readers.trails import read_trails
 from tests.golden.test_tempsum import files

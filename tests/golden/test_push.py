@@ -12,18 +12,11 @@ from collections import Counter
 
 import pytest
 
+from metrics.push.contingency import PushCell
 from metrics.push.days import TRACK, count_pushes
+from metrics.push.measures import ELG, NCG, T11U, SilencePrecision, SilenceRecall
 from metrics.push.pool import push_pool
-from metrics.push.score import (
-    ELG,
-    NCG,
-    T11U,
-    PushCell,
-    SilencePrecision,
-    SilenceRecall,
-    push_scores,
-    score_push_days,
-)
+from metrics.push.score import push_scores, score_push_days
 from metrics.push.streams import days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.metrics.push_strategies import run_of

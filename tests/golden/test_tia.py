@@ -12,19 +12,9 @@ import re
 import pytest
 
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.score import (
-    IAERR,
-    IANDCG,
-    IAP,
-    SBR,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    TIASBR,
-    TSBR,
-    ranked_scores,
-)
+from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP
+from metrics.ranked.recall import SBR, TIASBR, TSBR
+from metrics.ranked.score import ranked_scores
 from tests.study_app.prefcal_command import run_here
 
 CLASSES = {

@@ -1,19 +1,9 @@
 """The worked example of docs/measures_ranked.md, and scoring one list by one measure."""
 
 from metrics.ranked.lists import RankedCollection
-from metrics.ranked.score import (
-    IAERR,
-    IANDCG,
-    IAP,
-    SBR,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    TIASBR,
-    TSBR,
-    ranked_scores,
-)
+from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP
+from metrics.ranked.recall import SBR, TIASBR, TSBR
+from metrics.ranked.score import ranked_scores
 from tests.metrics.ranked_strategies import run_of
 
 DEFAULTS = [one() for one in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR)]

@@ -1,16 +1,16 @@
 """A measure with a parameter of every kind, for the tests of what all measures share."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from metrics.registry import Measure, measure, short_number
 
 
 @measure
 class Sample(Measure):
-    name: ClassVar[str] = "S"
-    family: ClassVar[str] = "tests"
-    source: ClassVar[str] = "nobody, eq. 0"
-    definition: ClassVar[str] = "A measure with a parameter of every kind."
+    name = "S"
+    family = "tests"
+    source = "nobody, eq. 0"
+    definition = "A measure with a parameter of every kind."
 
     scale: float = 10
     limit: int | None = None

@@ -1,7 +1,9 @@
 """A plain event and given users, for the tests of what users read."""
 
 from metrics.events import Event, Match, Nugget, Update
-from metrics.msu.score import MSU, GivenUsers, MSUPerSecond, msu_scores, trails
+from metrics.msu.measures import MSU, MSUPerSecond
+from metrics.msu.score import msu_scores
+from metrics.msu.trails import GivenUsers, trails
 from tests.metrics.event_strategies import START, collection_of
 
 

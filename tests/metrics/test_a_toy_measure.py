@@ -4,7 +4,6 @@ What stands between the two lines of dashes is all that a measure is: how many i
 """
 
 import json
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -27,9 +26,9 @@ def counted(monkeypatch):
     class CountedM(prefcal.MMeasure):
         """M-measure whose interest does not fade before L characters, and ends there."""
 
-        name: ClassVar[str] = "CountedM"
-        source: ClassVar[str] = "this test"
-        definition: ClassVar[str] = "Importance of the iUnits that end within `patience` characters."
+        name = "CountedM"
+        source = "this test"
+        definition = "Importance of the iUnits that end within `patience` characters."
 
         def discount(self, offset_chars):
             return (np.asarray(offset_chars) <= self.patience).astype(np.float64)

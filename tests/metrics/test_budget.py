@@ -100,14 +100,14 @@ def test_the_environment_raises_the_budget(tmp_path, monkeypatch):
 def test_of_very_many_faults_not_all_are_kept(tmp_path):
     """A fault takes more room than its line; a file that is another sort of file is still told as one."""
     path = tmp_path / "file"
-    path.write_text("a b\n" * (MAX_FAULTS_KEPT + 5) + "a b c\n")
+    path.write_text("a\tb\n" * (MAX_FAULTS_KEPT + 5) + "a\tb\tc\n")
     log = FaultLog(path)
-    assert len(list(rows(path, ["x", "y", "z"], log, separator=None))) == 1
+    assert len(list(rows(["x", "y", "z"], log))) == 1
     with pytest.raises(InputError, match=f"and at least {MAX_FAULTS_KEPT - 20} more"):
         log.raise_if_any()
     log = FaultLog(path)
-    path.write_text("a b\n" * (MAX_FAULTS_KEPT + 5))
-    list(rows(path, ["x", "y", "z"], log, separator=None))
+    path.write_text("a\tb\n" * (MAX_FAULTS_KEPT + 5))
+    list(rows(["x", "y", "z"], log))
     assert [fault.problem for fault in log.faults] == ["each line has 2 fields and 3 are expected"]
 
 

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from metrics.events import SkippedMatches, UpdateRun, events_left_out, updates_left_out
-from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
-from metrics.push.score import ELG, push_judgments_left_out, push_left_out, score_push
-from metrics.push.streams import Created, PushCollection, PushRun
-from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.score import TIAP, ranked_judgments_left_out, ranked_left_out, score_ranked
+from metrics.msu.measures import MSU
+from metrics.msu.score import score_msu
+from metrics.msu.trails import Population, SimulatedUsers
+from metrics.push.measures import ELG
+from metrics.push.score import score_push
+from metrics.push.streams import Created, PushCollection, PushRun, push_judgments_left_out, push_left_out
+from metrics.ranked.lists import RankedCollection, RankedRun, ranked_judgments_left_out, ranked_left_out
+from metrics.ranked.measures import TIAP
+from metrics.ranked.score import score_ranked
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.readers.tempsum import read_events

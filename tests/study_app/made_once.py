@@ -1,6 +1,6 @@
 """What is slow to make and alike for all tests, made once a test process.
 
-A database's tables, what statements compile to, the code of templates and routes, and the fonts of figures.
+A database's tables and how they differ from the models, what statements compile to, the code of templates and routes, and the fonts of figures.
 """
 
 import sqlite3
@@ -22,7 +22,7 @@ from matplotlib.backends import _backend_pdf_ps
 from matplotlib.backends._backend_pdf_ps import SubsetResults
 from matplotlib.font_manager import FontPath
 from matplotlib.ft2font import FT2Font
-from sqlalchemy import URL, Engine, NullPool, create_engine, inspect, text
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, inspect, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
@@ -31,6 +31,7 @@ from werkzeug.routing import Rule
 from study_app import create_app
 from study_app.config import Config, parsed_address
 from study_app.services.researcher.load import LoadReport
+from study_app.store import check
 from study_app.store.database import Database, is_empty, migrate, open_database, without_waiting
 from study_app.store.tokens import Now, seeded_tokens
 from study_app.web.serving import NAME
@@ -180,6 +181,24 @@ def _migrate_once() -> None:
     command.upgrade = upgrade
 
 
+def _compare_tables_once() -> None:
+    """Let SQLite files of one schema be compared with the models once: reading it back takes as long as all other checks."""
+    compare_one = check.drift
+    known: dict[tuple[str, ...], list[str]] = {}
+
+    def drift(connection: Connection) -> list[str]:
+        if connection.dialect.name != "sqlite":
+            return compare_one(connection)
+        schema = tuple(
+            connection.scalars(text("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql"))
+        )
+        if schema not in known:
+            known[schema] = compare_one(connection)
+        return known[schema]
+
+    check.drift = drift
+
+
 def _cut_fonts_once() -> None:
     """Let PDFs whose signs are all of ASCII share one cut font: cutting it took half of a report's time."""
     cut_one, save_one = _backend_pdf_ps.get_glyphs_subset, _backend_pdf_ps.font_as_file
@@ -205,6 +224,7 @@ def _cut_fonts_once() -> None:
 
 
 _migrate_once()
+_compare_tables_once()
 _cut_fonts_once()
 _compile_routes_once()
 _compile_statements_once()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from markupsafe import Markup
 
 import calibration.fit.user_model_fit  # noqa: F401 - what it says of the class of options needs the class itself
 from study_app.cli import main
@@ -58,6 +59,14 @@ def without_pdf(monkeypatch):
     )
 
 
+def without_figures(monkeypatch):
+    """Let figures be empty: for tests that read what is written beside them, many times over."""
+    monkeypatch.setattr(
+        "study_app.report.build.render_drawing",
+        lambda *_, **__: canvas.RenderedDrawing(svg="<svg/>", pdf=b"%PDF-", inline=Markup("<svg/>")),
+    )
+
+
 def run_line(monkeypatch, capsys, line, folder):
     """Run a line that begins with prefcal as a shell in a folder would, patterns of file names too; it must end well."""
     monkeypatch.chdir(folder)
@@ -77,3 +86,14 @@ def run_apart(*arguments, options=()):
     program = [sys.executable, *options, "-c", "from study_app.cli import main; main()"]
     ended = subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, check=False)
     return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+HEAVY = frozenset({"pandas", "scipy", "numba", "matplotlib", "flask", "sqlalchemy", "pydantic"})
+"""Modules that take long to import; commands of small scores do without."""
+
+
+def modules_of(*arguments):
+    """Run the command in a fresh interpreter, which must end well; return the modules that it imports."""
+    ended = run_apart(*arguments, options=["-X", "importtime"])
+    assert ended.code == 0, ended.err
+    return {line.rpartition("|")[2].strip() for line in ended.err.splitlines()}

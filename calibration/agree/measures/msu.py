@@ -30,9 +30,9 @@ from calibration.user_model.measures import (
 )
 from calibration.user_model.model import LATENESS, UserModel
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.measures import StreamMeasure
-from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
-from metrics.msu.trails import RANGES
+from metrics.msu.measures import MSU, StreamMeasure
+from metrics.msu.score import msu_scores
+from metrics.msu.trails import RANGES, Population, SimulatedUsers
 from metrics.registry import Measure, short_number
 from metrics.updates.measures import (
     ExpectedLatencyGain,

@@ -24,7 +24,9 @@ from calibration.models.push.judgments import CELL_SIGNS
 from calibration.user_model.model import UserModel
 from calibration.user_model.push import contingency, push_alpha
 from metrics.arrays import Floats
-from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
+from metrics.push.contingency import CELLS, Contingency, PushCell
+from metrics.push.measures import ELG, NCG, T11U, PushMeasure
+from metrics.push.score import push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.registry import Measure
 

@@ -24,25 +24,10 @@ from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
 from metrics.errors import input_fault, join_names
 from metrics.ranked.lists import SAY_WHICH, RankedCollection, RankedRun, single_ties_note
-from metrics.ranked.named import INSTALL, has_ir_measures
-from metrics.ranked.score import (
-    IAERR,
-    IANDCG,
-    IAP,
-    RBP,
-    SBR,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    TIASBR,
-    TSBR,
-    IrMeasuresMeasure,
-    ListMeasure,
-    RankedMeasure,
-    ranked_measure,
-    ranked_scores,
-)
+from metrics.ranked.measures import IAERR, IANDCG, IAP, RBP, TIAAP, TIAERR, TIANDCG, TIAP, RankedMeasure
+from metrics.ranked.named import INSTALL, IrMeasuresMeasure, ListMeasure, has_ir_measures, ranked_measure
+from metrics.ranked.recall import SBR, TIASBR, TSBR
+from metrics.ranked.score import ranked_scores
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.texts import read_document_texts, read_ranked_topics
 from metrics.registry import Measure

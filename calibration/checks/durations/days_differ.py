@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
-from calibration.checks.finding import REJECTED, Finding
+from calibration.checks.finding import REJECTED, Finding, warn_if
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
@@ -49,12 +49,10 @@ def check_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
 def check_few_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Warn if calendar days are too few to be compared."""
     count = len(calendar_days(exposure))
-    if not 0 < count < FEW_DAYS:
-        return None
-    return Finding(
-        name="few_days",
-        severity="warning",
-        sentence=f"The study ran over {pluralise(count, 'day')}. So few hardly show whether people come more on some days than on others; if "
+    return warn_if(
+        0 < count < FEW_DAYS,
+        "few_days",
+        f"The study ran over {pluralise(count, 'day')}. So few hardly show whether people come more on some days than on others; if "
         "they do, the interval does not cover other days. Run it over a week or more.",
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibration.checks.durations.beside import UNEVEN, is_small, listed, numbers_of, numbers_under
-from calibration.checks.finding import REJECTED, Finding, edge_p
+from calibration.checks.finding import REJECTED, Finding, edge_p, explains_at
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
@@ -59,7 +59,7 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
             if p_value < REJECTED
             else f"Some people may have left for good ({percent(share)}); the visits do not show it; {numbers}."
         ),
-        sensitivity=listed(law, fit, explains="better" if p_value < REJECTED else "as well"),
+        sensitivity=listed(law, fit, explains=explains_at(p_value)),
     )
 
 

@@ -1,7 +1,7 @@
 """Are there enough people to tell a law of their means from another?"""
 
 from calibration.checks.durations.heavy_tails import FEW_WORKERS
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
@@ -20,13 +20,11 @@ Values are medians of 200 simulated studies of log-normal people, S = M, over a 
 def check_few_workers(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Warn if workers are few, with the effect on M and S."""
     workers = fit.n_workers or 0
-    if workers > FEW_WORKERS:
-        return None
     off = next(how for least, how in TOO_SMALL if workers >= least)
-    return Finding(
-        name="few_workers",
-        severity="warning",
-        sentence=f"There are {workers} workers. With {FEW_WORKERS} or fewer, the mean and the standard deviation (S) of the workers' "
+    return warn_if(
+        workers <= FEW_WORKERS,
+        "few_workers",
+        f"There are {workers} workers. With {FEW_WORKERS} or fewer, the mean and the standard deviation (S) of the workers' "
         f"means rest on the log-normal law, which so few cannot confirm: with a heavy tail both come out far too small{off}. Other laws "
         "stand beside the numbers. Report the median and the quartiles, and ask more people.",
     )

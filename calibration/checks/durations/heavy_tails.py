@@ -18,7 +18,7 @@ from calibration.checks.durations.beside import (
     numbers_under,
     tail_of_three,
 )
-from calibration.checks.finding import REJECTED, Explains, Finding, edge_p
+from calibration.checks.finding import REJECTED, Finding, edge_p, explains_at
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
@@ -46,7 +46,6 @@ def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
     is_plausible = keeps_t3 or 2 * (laws.best - tail.loglik) <= REJECTS
     if not is_plausible and p_value >= REJECTED:
         return None
-    explains: Explains = "better" if p_value < REJECTED else "as well"
     sentence = (
         f"Some workers' times are far longer than those of the others ({format_p(p_value)}): the mean and the standard deviation depend on a tail "
         f"beyond the data ({numbers_of(fit)}). Report the median and the quartiles."
@@ -59,7 +58,7 @@ def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
         explains=UNEVEN,
         gain=ratio / 2,
         sentence=sentence,
-        sensitivity=listed(tail, fit, explains=explains, most_df=TAIL_DF, sd_has_end=False)
+        sensitivity=listed(tail, fit, explains=explains_at(p_value), most_df=TAIL_DF, sd_has_end=False)
         if is_plausible
         else {},
     )

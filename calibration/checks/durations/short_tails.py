@@ -14,7 +14,7 @@ from calibration.checks.durations.beside import (
     numbers_of,
     numbers_under,
 )
-from calibration.checks.finding import REJECTED, Finding, edge_p
+from calibration.checks.finding import REJECTED, Finding, edge_p, explains_at
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
@@ -43,7 +43,5 @@ def check_short_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
         sentence=f"{text} ({format_p(p_value)})."
         if p_value < REJECTED
         else f"{text}; the data leave it open.",
-        sensitivity=listed(short, fit, explains="better" if p_value < REJECTED else "as well")
-        if is_open
-        else {},
+        sensitivity=listed(short, fit, explains=explains_at(p_value)) if is_open else {},
     )

@@ -18,7 +18,7 @@ from calibration.checks.durations.beside import (
     numbers_of,
     numbers_under,
 )
-from calibration.checks.finding import REJECTED, Finding
+from calibration.checks.finding import REJECTED, Finding, explains_at
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
@@ -44,7 +44,5 @@ def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
         gain=ratio / 2,
         sentence=f"With two kinds of people, {percent(share)} of them with shorter times ({format_p(p_value)}), {numbers_under(kinds)}, not "
         f"{numbers_of(fit)}.",
-        sensitivity=listed(kinds, fit, explains="better" if p_value < REJECTED else "as well")
-        if is_open
-        else {},
+        sensitivity=listed(kinds, fit, explains=explains_at(p_value)) if is_open else {},
     )

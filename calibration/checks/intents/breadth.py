@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit, logsumexp, roots_hermitenorm
 
-from calibration.checks.finding import REJECTED, Explains, Finding, edge_p, other_laws
+from calibration.checks.finding import REJECTED, Finding, edge_p, explains_at, other_laws
 from calibration.checks.intents.ballots import ballots_of, largest_change
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents
 from metrics.arrays import Floats
 
 NUMBERS = "numbers of ticks"
@@ -89,10 +89,9 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
     if careless.count <= FEW_OF_ALL * len(data.voters) or others.counts.empty:
         return None
     try:
-        without = fit_intents_to(others, rng=np.random.default_rng(1))
+        without = fit_intents(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
-    explains: Explains = "better" if p_value < REJECTED else "as well"
     return Finding(
         name="ticks_everything",
         p_value=p_value,
@@ -101,7 +100,10 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
         sentence=f"{careless.count} of {len(data.voters)} voters tick nearly every intent (more than breadth explains: {format_p(p_value)}). Such a "
         f"ballot does not say which intents are meant. Largest change without them: {largest_change(others.counts, data.counts)} with all voters.",
         sensitivity=other_laws(
-            "without who ticks all", explains, without.result.parameters, without.result.conf_int().values()
+            "without who ticks all",
+            explains_at(p_value),
+            without.result.parameters,
+            without.result.conf_int().values(),
         ),
     )
 

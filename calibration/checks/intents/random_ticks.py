@@ -32,7 +32,7 @@ from calibration.inference.heterogeneity import (
 )
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
-from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
+from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents, normalised
 from metrics.arrays import Bools, Floats
 from metrics.errors import percent
 
@@ -53,7 +53,7 @@ def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
         return _left_open(fit, data, p_value)
     others = data.without(data.voters[kind.is_careless])
     try:
-        without = fit_intents_to(others, rng=np.random.default_rng(1))
+        without = fit_intents(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
     return Finding(

@@ -3,7 +3,7 @@
 Such answers look as if they did not read the question.
 """
 
-from calibration.checks.finding import REJECTED, Finding, other_laws
+from calibration.checks.finding import Finding, explains_at, other_laws
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with_careless, edge_ratio, is_inside
 from calibration.inference.formatting import format_p
 from calibration.models.lateness.answers import LatenessCounts
@@ -29,7 +29,7 @@ def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding 
     decay, p0 = maximum(others.level, others.total_asked, others.total_useful)
     laws = other_laws(
         "without alike answers",
-        "better" if p_value < REJECTED else "as well",
+        explains_at(p_value),
         {LATENESS: decay, USE_IN_TIME: p0},
         decay_uncertainty(decay, p0, others).intervals(0.95),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit, ndtri, xlog1py, xlogy
 
-from calibration.checks.finding import REJECTED, Finding
+from calibration.checks.finding import REJECTED, Finding, explains_at
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with, edge_ratio, is_inside
 from calibration.inference.formatting import format_p
 from calibration.inference.maximise import LogLikelihood, StoppingRule, maximise_newton
@@ -49,7 +49,7 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
         estimate=at_best,
         low=low,
         high=high,
-        explains="better" if p_value < REJECTED else "as well",
+        explains=explains_at(p_value),
     )
     with_largest = float(np.exp(np.interp(largest, open_floors.floor, open_floors.log_decay)))
     if p_value < REJECTED:

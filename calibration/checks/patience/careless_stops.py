@@ -7,24 +7,22 @@ where there are none: the likelihood ratio has a quarter of 0, a half of chi-squ
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
 
-from calibration.checks.finding import REJECTED, Finding
-from calibration.checks.patience.without import law_without
-from calibration.inference.formatting import format_p
+from calibration.checks.finding import Finding
+from calibration.checks.patience.without import PeopleApart
 from calibration.inference.heterogeneity import fit_crowds
 from calibration.models.patience.stops import (
     LAPSES,
     PATIENCES,
     Stops,
     StopsFit,
-    fit_stops,
+    fit_patience_from_stops,
     logliks_of_people,
 )
-from metrics.arrays import Bools, Floats
+from metrics.arrays import Floats
 
 NOT_A_LINE = "stops not along a line"
 """Fact that alike stops, patience that differs and other forms explain."""
@@ -33,27 +31,11 @@ FIRST_LINES = 0.15
 RESAMPLES = 400
 
 
-class AlikeStops(NamedTuple):
-    """Classes of readers who always read to the end or never pass the first screen.
-
-    Attributes
-    ----------
-    people : (w,) ndarray of bool
-        Who is more probably in one of the classes than not.
-    gain : float
-        Log-likelihood that classes and a patience that differs explain beyond one patience.
-    p_value : float
-        How often the classes would explain as much beyond a patience that differs if there were none.
-    """
-
-    people: Bools
-    gain: float
-    p_value: float
-
-
 @lru_cache(maxsize=1)
-def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
+def alike_stops(stops: Stops, patience: float) -> PeopleApart | None:
     """Find readers who always stop alike, or return None.
+
+    The gain is that of the classes and of a patience that differs beyond one patience, p that of the classes alone.
 
     The result is None with one person or without a patience.
     """
@@ -62,7 +44,7 @@ def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
     grid = math.log(patience) + PATIENCES
     alone, beside = fit_crowds(logliks_of_people(stops, np.exp(grid)), grid, _classes(stops))
     ratio = 2 * max(beside.loglik - alone.loglik, 0.0)
-    return AlikeStops(
+    return PeopleApart(
         people=beside.posterior.sum(axis=1) > 0.5,
         gain=beside.loglik - float(alone.profile[0]),
         p_value=float(chdtrc(1, ratio) / 2 + chdtrc(2, ratio) / 4),
@@ -72,7 +54,7 @@ def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
 def stops_in_earnest(stops: Stops, patience: float) -> Stops:
     """Return the stops without those of readers who always stop alike."""
     alike = alike_stops(stops, patience)
-    if alike is None or alike.p_value >= REJECTED or not alike.people.any() or alike.people.all():
+    if alike is None or not alike.is_clear or alike.people.all():
         return stops
     return stops.of(~alike.people[stops.worker])
 
@@ -84,19 +66,12 @@ def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
     rest = stops_in_earnest(stops, patience)
     if alike is None or rest is stops:
         return None
-    count = int(alike.people.sum())
-    law = law_without(
-        f"without {count} of {len(stops.people)} people",
-        lambda: fit_stops(rest, rng=np.random.default_rng(1), resamples=RESAMPLES),
-    )
-    return Finding(
-        name="alike_stops",
-        p_value=alike.p_value,
-        explains=NOT_A_LINE,
-        gain=alike.gain,
-        sentence=f"{count} of {len(stops.people)} people always go to the end, or never beyond the first screen ({format_p(alike.p_value)}): they are in "
-        f"this patience of {patience:.0f}; {law.sentence}.",
-        sensitivity=law.sensitivity(next(iter(fit.parameters))),
+    return alike.finding(
+        "alike_stops",
+        f"always go to the end, or never beyond the first screen ({{}}): they are in this patience of {patience:.0f}",
+        fit,
+        lambda: fit_patience_from_stops(rest, rng=np.random.default_rng(1), resamples=RESAMPLES),
+        NOT_A_LINE,
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from calibration.checks.finding import Finding
 from calibration.inference.uncertainty import finite_or_none
-from calibration.models.patience.stops import Stops, StopsFit, fit_stops
+from calibration.models.patience.stops import Stops, StopsFit, fit_patience_from_stops
 from calibration.user_model.model import OtherLaw, plain_name
 
 RESAMPLES = 400
@@ -19,7 +19,7 @@ def check_rounded_stops(fit: StopsFit, stops: Stops) -> Finding | None:
         sentence += f" All stops are multiples of {stops.step:.0f} characters."
     if not stops.step_is_guessed:
         return Finding(name="stops_by_screen", sentence=sentence)
-    nearest = fit_stops(stops.rounded(), rng=np.random.default_rng(1), resamples=RESAMPLES)
+    nearest = fit_patience_from_stops(stops.rounded(), rng=np.random.default_rng(1), resamples=RESAMPLES)
     ((low, high),) = nearest.conf_int().values()
     estimate = float(nearest.estimates[0])
     law = OtherLaw(

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calibration.checks.finding import REJECTED, Finding
+from calibration.checks.finding import REJECTED, Finding, explains_at
 from calibration.checks.patience.careless_stops import NOT_A_LINE
 from calibration.checks.patience.patience_differs import stop_residuals
 from calibration.checks.patience.simulated import chance_of_distance
@@ -45,7 +45,7 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
     law = OtherLaw(
         law="exponential decay",
         estimate=line_patience,
-        explains="better" if p_value < REJECTED else "as well",
+        explains=explains_at(p_value),
     )
     return Finding(
         name="decay_exponential",

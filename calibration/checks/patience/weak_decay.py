@@ -1,6 +1,6 @@
 """Do the data reach far enough to identify a patience?"""
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.patience.preferences import PreferencesFit
 from calibration.models.patience.stops import Stops, StopsFit
@@ -22,9 +22,8 @@ At .3 the last third of the line is extrapolated.
 def check_weak_decay(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
     """Warn if preferences hardly separate the patience from no limit at all."""
     ratio = fit.details["lr_no_decay"]
-    if fit.place.kappa == 0 or ratio >= WEAK_LIKELIHOOD_RATIO:
-        return None
-    return _warning(
+    return warn_if(
+        fit.place.kappa != 0 and ratio < WEAK_LIKELIHOOD_RATIO,
         "weak_decay",
         f"The preferences hardly distinguish this patience from no limit at all (likelihood ratio {ratio:.1f}, below {WEAK_LIKELIHOOD_RATIO:g}).",
     )
@@ -33,9 +32,8 @@ def check_weak_decay(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
 def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
     """Warn if many still read where the texts end."""
     share = fit.details["share_reading"]
-    if not stops.stopped.any() or share <= MAX_SURVIVORS:
-        return None
-    return _warning(
+    return warn_if(
+        stops.stopped.any() and share > MAX_SURVIVORS,
         "extrapolated",
         f"At {fit.details['last_position']:.0f} characters, where the texts end, {percent(share)} were still reading: the patience is extrapolated.",
     )
@@ -44,14 +42,9 @@ def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
 def check_lists_long_enough(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Warn if many readings go to the end of their list."""
     to_end = fit.details["share_to_end"]
-    if to_end <= MAX_SURVIVORS:
-        return None
-    return _warning(
+    return warn_if(
+        to_end > MAX_SURVIVORS,
         "extrapolated",
         f"{percent(to_end)} of the readings that went beyond the first screen went to the end of the list: below it the persistence is "
         "extrapolated.",
     )
-
-
-def _warning(name: str, sentence: str) -> Finding:
-    return Finding(name=name, severity="warning", sentence=sentence)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibration.checks.finding import NEARLY, Finding, edge_p
+from calibration.checks.finding import NEARLY, Finding, edge_p, merged, other_laws
 from calibration.checks.push.pain_form import NOT_BY_COUNT, design_effect, searched
 from calibration.inference.formatting import format_interval, format_number, format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
@@ -61,10 +61,7 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
     best = max(crowds, key=lambda one: one.search.maximum.loglik)
     least = best.search.maximum.loglik - NEARLY * effect
     near = [one for one in crowds if one.search.maximum.loglik >= least]
-    laws: dict[str, tuple[OtherLaw, ...]] = {}
-    for one in near:
-        for name, law in _laws(fit, one).items():
-            laws[name] = (*laws.get(name, ()), law)
+    laws = merged(_laws(fit, one) for one in near)
     name = next(iter(fit.parameters))
     beside = " or ".join(
         f"{format_number(float(law.estimate or 0))} {format_interval((law.low, law.high))} ({law.law})"
@@ -99,7 +96,7 @@ def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) ->
     return max(crowds, key=lambda one: one.search.maximum.loglik, default=None)
 
 
-def _laws(fit: PushFit | AlphaFit, crowd: _OwnWeights) -> dict[str, OtherLaw]:
+def _laws(fit: PushFit | AlphaFit, crowd: _OwnWeights) -> dict[str, tuple[OtherLaw, ...]]:
     """Return the parameters under a crowd."""
     raw = searched(fit, crowd.judgments, shrunk=crowd.shrunk, errors=True).raw
     if raw is None:
@@ -111,8 +108,5 @@ def _laws(fit: PushFit | AlphaFit, crowd: _OwnWeights) -> dict[str, OtherLaw]:
     else:
         names, estimates = tuple(f"push_{name}" for name in raw.names[1:]), raw.ratios.tolist()
         ends = FiellerRatios(raw=raw).intervals(LEVEL)
-    return {
-        name: OtherLaw(law=FORMS[crowd.form], estimate=value, low=low, high=high, explains="better")
-        for name, value, (low, high) in zip(names, estimates, ends, strict=True)
-        if name in fit.parameters
-    }
+    laws = other_laws(FORMS[crowd.form], "better", dict(zip(names, estimates, strict=True)), ends)
+    return {name: law for name, law in laws.items() if name in fit.parameters}

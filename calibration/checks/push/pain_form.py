@@ -15,24 +15,24 @@ up to b, and S_E lies between a and a + b.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import stdtr, xlogy
 
-from calibration.checks.finding import NEARLY, Finding
-from calibration.inference.choice import ChoiceModel, crossed_covariance, maximise
+from calibration.checks.finding import NEARLY, Finding, merged, other_laws
+from calibration.inference.choice import crossed_covariance, maximise
 from calibration.inference.formatting import format_interval, format_number, format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_alpha_to
+from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_push_alpha
 from calibration.models.push.judgments import PAIN, PLACES, WEIGHTS, PainForm, Part, PushJudgments
 from calibration.models.push.weights import (
     PushFit,
     WeightFit,
     fit_data,
     fit_identified_weights,
-    fit_weights_to,
+    fit_push_weights,
 )
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
@@ -122,13 +122,15 @@ def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
 
 def _laws(values: dict[_InForm, Values], better: list[_InForm]) -> dict[str, tuple[OtherLaw, ...]]:
     """Return the parameters under other laws."""
-    laws: dict[str, tuple[OtherLaw, ...]] = {}
-    for form, of in values.items():
-        explains: Literal["better", "as well"] = "better" if form in better else "as well"
-        for name, (estimate, (low, high)) in of.items():
-            law = OtherLaw(law=form.name, estimate=estimate, low=low, high=high, explains=explains)
-            laws[name] = (*laws.get(name, ()), law)
-    return laws
+    return merged(
+        other_laws(
+            form.name,
+            "better" if form in better else "as well",
+            {name: estimate for name, (estimate, _) in of.items()},
+            (ends for _, ends in of.values()),
+        )
+        for form, of in values.items()
+    )
 
 
 def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> float | None:
@@ -149,11 +151,9 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
     if not judged.has_clusters:
         return None
     top = maximise(judged.design, judged.vote, fit.ties)
-    model = ChoiceModel(
-        design=judged.design, vote=judged.vote, ties=fit.ties, times=np.ones(len(judged.vote))
-    )
     last = design.shape[1] - 1
-    error = np.sqrt(crossed_covariance(model, top.point, judged.worker, judged.topic)[last, last])
+    cov = crossed_covariance(judged.model(fit.ties), top.point, judged.worker, judged.topic)
+    error = np.sqrt(cov[last, last])
     df = min(judged.workers, judged.topics) - 1
     return float(2 * stdtr(df, -abs(top.weights[last]) / error)) if error > 0 else None
 
@@ -204,7 +204,7 @@ def searched(
 
 def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, form: _InForm) -> Values | None:
     """Return the parameters in a form, or None if it identifies others."""
-    again = fit_alpha_to if isinstance(fit, AlphaFit) else fit_weights_to
+    again = fit_push_alpha if isinstance(fit, AlphaFit) else fit_push_weights
     with suppress(NotIdentifiedError):
         other = again(judgments.in_form(form.form, form.part), ties=fit.ties)
         ends = other.conf_int()

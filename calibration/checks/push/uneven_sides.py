@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from calibration.checks.finding import Finding
-from calibration.inference.choice import ChoiceModel, changes_without_each, with_side
+from calibration.checks.finding import Finding, other_laws
+from calibration.inference.choice import changes_without_each, with_side
 from calibration.inference.clusters import jackknife_covariance
 from calibration.inference.formatting import format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
@@ -40,12 +40,9 @@ def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
         return None
     if search.raw is None or search.unclear:
         return None
-    model = ChoiceModel(
-        design=judged.design, vote=judged.vote, ties=fit.ties, times=np.ones(len(judged.vote))
-    )
     index, df = len(names) - 1, judged.workers - 1
     side = float(search.weights[index])
-    without = changes_without_each(model, search.maximum.point, judged.worker)
+    without = changes_without_each(judged.model(fit.ties), search.maximum.point, judged.worker)
     error = float(np.sqrt(jackknife_covariance(without)[index, index]))
     p_value = float(2 * stdtr(df, -abs(side) / error))
     reach = float(stdtrit(df, (1 + LEVEL) / 2)) * error
@@ -66,9 +63,6 @@ def _with_side(fit: PushFit, search: WeightFit) -> dict[str, tuple[OtherLaw, ...
     raw = search.raw
     if raw is None:
         return {}
-    ratios = zip(raw.names[1:], raw.ratios.tolist(), FiellerRatios(raw=raw).intervals(LEVEL), strict=True)
-    return {
-        f"push_{name}": (OtherLaw(law="with a side", estimate=ratio, low=low, high=high, explains="better"),)
-        for name, ratio, (low, high) in ratios
-        if f"push_{name}" in fit.parameters
-    }
+    ratios = {f"push_{name}": ratio for name, ratio in zip(raw.names[1:], raw.ratios.tolist(), strict=True)}
+    laws = other_laws("with a side", "better", ratios, FiellerRatios(raw=raw).intervals(LEVEL))
+    return {name: law for name, law in laws.items() if name in fit.parameters}

@@ -7,7 +7,6 @@ never a warning.
 import numpy as np
 
 from calibration.checks.finding import Finding
-from calibration.inference.choice import ChoiceModel
 from calibration.inference.clusters import p_shared_effect
 from calibration.inference.formatting import format_p
 from calibration.models.push.judgments import PushJudgments
@@ -25,8 +24,7 @@ def check_unexplained_pairs(fit: PushFit, judgments: PushJudgments) -> Finding |
     judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     used = judgments.vote != 0 if fit.ties == "drop" else np.ones(len(judgments.vote), dtype=bool)
     pair = np.unique(judgments.pair[used], return_inverse=True)[1]
-    model = ChoiceModel(design=judged.design, vote=judged.vote, ties=fit.ties, times=np.ones(len(pair)))
-    residual = model.terms(fit.search.maximum.point).by_u
+    residual = judged.model(fit.ties).terms(fit.search.maximum.point).by_u
     towards_first = np.where(judgments.first_is_left[used], residual, -residual)
     p_value = p_shared_effect(towards_first, pair)
     verdict = (

@@ -5,7 +5,7 @@ Weights are relative to gain, and the framework counts such pushes as pain.
 
 from scipy.special import stdtr, stdtrit
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.inference.formatting import format_p
 from calibration.models.push.alpha import AlphaFit
 from calibration.models.push.judgments import PushJudgments
@@ -21,12 +21,12 @@ def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     Intervals allow for it and may be open.
     """
     raw = fit.search.raw
-    if raw is None or raw.in_errors[0] >= float(stdtrit(raw.df, GAIN_LEVEL)):
+    if raw is None:
         return None
-    return Finding(
-        name="weak_gain",
-        severity="warning",
-        sentence=f"The weight of gain is only {raw.in_errors[0]:.1f} standard errors from 0, so it may be 0: weights relative to it are uncertain, "
+    return warn_if(
+        raw.in_errors[0] < float(stdtrit(raw.df, GAIN_LEVEL)),
+        "weak_gain",
+        f"The weight of gain is only {raw.in_errors[0]:.1f} standard errors from 0, so it may be 0: weights relative to it are uncertain, "
         "and one with an open interval is not identified. Ask more people, and about more topics.",
     )
 

@@ -23,7 +23,7 @@ from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.inference.formatting import format_p
 from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.reading.fit import ReadingSpeedFit, fit_timed_reads
+from calibration.models.reading.fit import ReadingSpeedFit, fit_reading_speed
 from calibration.models.reading.medians import MedianFit
 from calibration.models.reading.mixture import mixture_top, reading_sample
 from calibration.models.reading.rows import TimedReads
@@ -105,7 +105,7 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 def _without(data: TimedReads, alike: AlikeTimes) -> ReadingSpeedFit | None:
     """Return the fit of everybody else, or None without one."""
     try:
-        return fit_timed_reads(data.of(~alike.kind.is_careless[data.worker]))
+        return fit_reading_speed(data.of(~alike.kind.is_careless[data.worker]))
     except NotIdentifiedError:
         return None
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.rows import TimedReads
 from metrics.errors import percent
@@ -17,11 +17,9 @@ def check_shortest_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
     seconds = np.exp(data.log_length - data.log_speed)[~data.cut]
     shortest = float(seconds.min())
     share = float((seconds <= _NEAR * shortest).mean())
-    if len(seconds) < MIN_ROWS or share <= AT_THE_SHORTEST:
-        return None
-    return Finding(
-        name="minimum_dwell",
-        severity="warning",
-        sentence=f"{percent(share)} of the dwell times are {shortest:.3g} s, the shortest there is: a least time on the page, or clocks "
+    return warn_if(
+        len(seconds) >= MIN_ROWS and share > AT_THE_SHORTEST,
+        "minimum_dwell",
+        f"{percent(share)} of the dwell times are {shortest:.3g} s, the shortest there is: a least time on the page, or clocks "
         "that count whole seconds, make fast readers look slower.",
     )

@@ -21,12 +21,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit, log_expit, logit, ndtr
 
-from calibration.checks.finding import REJECTED, Explains, Finding, other_laws
+from calibration.checks.finding import REJECTED, Finding, explains_at, other_laws
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.formatting import format_p
+from calibration.inference.maximise import information_at
 from calibration.inference.results import LEVEL
-from calibration.inference.uncertainty import Scale, StudentT
-from calibration.models.reading.fit import MU, SIGMA, ReadingSpeedFit
+from calibration.inference.uncertainty import StudentT
+from calibration.models.reading.fit import MU, SCALES, SIGMA, ReadingSpeedFit
 from calibration.models.reading.law import ReadLaw
 from calibration.models.reading.mixture import N_FREE, MixtureMaximum, reading_sample
 from calibration.models.reading.rows import TimedReads
@@ -102,20 +103,23 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {times:.0f} times {length} reading them does "
         f"({format_p(p_value)}): {cause}. With such people in the law mu is {mu:.3g} and sigma {sigma:.3g}, without {fit.estimates[0]:.3g} and "
         f"{fit.estimates[1]:.3g}.",
-        sensitivity=_laws(share_class, data.n_workers, "better" if p_value < REJECTED else "as well"),
+        sensitivity=speed_laws(
+            "some people pause" if is_pause else "some people skim",
+            p_value,
+            share_class.point,
+            np.diag(share_class.error**2),
+            data.n_workers,
+        ),
     )
 
 
-def _laws(share_class: OwnShare, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
-    error = StudentT(
-        centre=share_class.point[:2],
-        cov=np.diag(share_class.error**2),
-        df=workers - 1,
-        scale=(Scale.IDENTITY, Scale.LOG),
-    )
-    estimates = {MU: float(share_class.point[0]), SIGMA: math.exp(share_class.point[1])}
-    law = "some people pause" if share_class.point[7] > 0 else "some people skim"
-    return other_laws(law, explains, estimates, error.intervals(LEVEL))
+def speed_laws(
+    law: str, p_value: float, point: Floats, cov: Floats, workers: int
+) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return mu and sigma under a law, of which ``point`` begins with mu and log sigma."""
+    error = StudentT(centre=point[:2], cov=cov, df=workers - 1, scale=SCALES)
+    estimates = {MU: float(point[0]), SIGMA: math.exp(point[1])}
+    return other_laws(law, explains_at(p_value), estimates, error.intervals(LEVEL))
 
 
 def clear_share(data: TimedReads) -> OwnShare | None:
@@ -202,11 +206,7 @@ class _Crowd:
 
     def error(self, point: Floats) -> Floats:
         """Return the errors of mu and log sigma from differences of the gradient."""
-        here = self.height(point)[1]
-        hessian = np.stack(
-            [(self.height(point + step)[1] - here) / _STEP for step in _STEP * np.eye(len(point))]
-        )
-        information = -(hessian + hessian.T) / 2
+        information = information_at(lambda at: self.height(at)[1], point, _STEP)
         variance = np.diag(np.linalg.pinv(information, hermitian=True))[:2]
         return np.sqrt(np.where(variance > 0, variance, np.nan))
 

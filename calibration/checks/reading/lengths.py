@@ -8,9 +8,9 @@ import math
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, warn_if
 from calibration.checks.reading.alike_times import NOT_READING
-from calibration.inference.clusters import jackknife_covariance, two_way
+from calibration.inference.clusters import couple_codes, jackknife_covariance, two_way
 from calibration.inference.formatting import format_p
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.items import near_reads
@@ -32,12 +32,10 @@ _NOTHING = 1e-12
 def check_range_of_lengths(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     """Warn if items are too alike in length to show whether time follows it."""
     low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
-    if high >= MIN_RANGE * low:
-        return None
-    return Finding(
-        name="narrow_lengths",
-        severity="warning",
-        sentence=f"The items are of {low:.0f} to {high:.0f} {data.unit}: time per {data.unit.removesuffix('s')} cannot be told from a fixed "
+    return warn_if(
+        high < MIN_RANGE * low,
+        "narrow_lengths",
+        f"The items are of {low:.0f} to {high:.0f} {data.unit}: time per {data.unit.removesuffix('s')} cannot be told from a fixed "
         "time per item.",
     )
 
@@ -80,8 +78,9 @@ def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
     slope = float(x @ y) / square
     if float(np.square(y - slope * x).mean()) < _NOTHING:  # computed times: all in proportion to each other
         return math.nan, math.nan
-    both = np.unique(worker * (item.max() + 1) + item, return_inverse=True)[1]
-    by_worker, by_item, by_both = (_jackknifed(x, y, code) for code in (worker, item, both))
+    by_worker, by_item, by_both = (
+        _jackknifed(x, y, code) for code in (worker, item, couple_codes(worker, item))
+    )
     error = math.sqrt(max(two_way(by_worker, by_item, by_both).item(), by_both.item()))
     return slope, float(2 * stdtr(df, -abs(slope) / error))
 

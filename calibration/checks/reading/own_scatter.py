@@ -15,13 +15,12 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_laws
+from calibration.checks.finding import NEARLY, Finding, edge_p
 from calibration.checks.reading.alike_times import NOT_READING, clear_class
-from calibration.checks.reading.extra_time import clear_share, evenly_chosen
+from calibration.checks.reading.extra_time import clear_share, evenly_chosen, speed_laws
 from calibration.inference.formatting import format_p
-from calibration.inference.results import LEVEL
-from calibration.inference.uncertainty import Scale, StudentT
-from calibration.models.reading.fit import MU, SIGMA, ReadingSpeedFit
+from calibration.inference.maximise import information_at
+from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.mixture import N_FREE, MixtureLikelihood, reading_sample
 from calibration.models.reading.rows import TimedReads
 from metrics.arrays import Floats
@@ -56,24 +55,18 @@ def check_own_scatter(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-8})
     gain = max(0.0, -float(found.fun) - alone)
     p_value, scatter = edge_p(2 * gain), float(found.x[-1])
-    estimates = {MU: float(found.x[0]), SIGMA: math.exp(found.x[1])}
-    error = StudentT(
-        centre=found.x[:2],
-        cov=_covariance(likelihood, found.x),
-        df=data.n_workers - 1,
-        scale=(Scale.IDENTITY, Scale.LOG),
-    )
+    mu, sigma = float(found.x[0]), math.exp(found.x[1])
+    information = information_at(lambda at: height(likelihood, at)[1], found.x, _STEP)
+    cov = np.asarray(np.linalg.pinv(information, hermitian=True)[:2, :2], dtype=np.float64)
     return Finding(
         name="own_scatter",
         p_value=p_value,
         explains=NOT_READING,
         gain=gain - NEARLY,
         sentence=f"The speed of single reads scatters {math.exp(2 * scatter):.2g} times as much in some workers as in others ({format_p(p_value)}). With a "
-        f"scatter of each worker's own in the law mu is {estimates[MU]:.3g} and sigma {estimates[SIGMA]:.3g}, without {fit.estimates[0]:.3g} and "
+        f"scatter of each worker's own in the law mu is {mu:.3g} and sigma {sigma:.3g}, without {fit.estimates[0]:.3g} and "
         f"{fit.estimates[1]:.3g}.",
-        sensitivity=other_laws(
-            "own scatter", "better" if p_value < REJECTED else "as well", estimates, error.intervals(LEVEL)
-        ),
+        sensitivity=speed_laws("own scatter", p_value, found.x, cov, data.n_workers),
     )
 
 
@@ -101,12 +94,3 @@ def height(likelihood: MixtureLikelihood, point: Floats) -> tuple[float, Floats]
     penalty, slope = likelihood.penalty(point[:N_FREE])
     gradient = np.append(slope + by_law.sum(axis=0), _NODES @ by_law @ _LOG_TAU)
     return float(logsumexp(value, axis=0).sum()) + penalty, gradient
-
-
-def _covariance(likelihood: MixtureLikelihood, point: Floats) -> Floats:
-    """Return the covariance of mu and log sigma, from differences of the gradient."""
-    here = height(likelihood, point)[1]
-    hessian = np.stack(
-        [(height(likelihood, point + step)[1] - here) / _STEP for step in _STEP * np.eye(len(point))]
-    )
-    return np.asarray(np.linalg.pinv(-(hessian + hessian.T) / 2, hermitian=True)[:2, :2])

@@ -1,6 +1,6 @@
 """Fit of times away and session lengths: M and S of the workers' means.
 
-The data are tables or totals.
+`from_tables` makes the data, times at risk, of tables.
 
 Read in this order: `exposure`, `likelihood`, `maximum`, `intervals`, this file; `from_tables` says what counts as a time away.
 
@@ -9,27 +9,18 @@ Between workers the means are log-normal, within one the times are exponential (
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
 from calibration.inference.formatting import BAND, band_label, label_axes, tails
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info
 from calibration.inference.uncertainty import Uncertainty
 from calibration.models.durations.exposure import CensoredDurations, Design, WorkerTotals
-from calibration.models.durations.from_tables import (
-    Dropout,
-    Inclusion,
-    Unit,
-    Window,
-    away_exposure,
-    session_exposure,
-)
 from calibration.models.durations.intervals import DurationProfile, WorkerBootstrap
 from calibration.models.durations.laws import ExtendedModel, gamma_rates
 from calibration.models.durations.likelihood import BLOCK, posterior_moments
@@ -51,28 +42,19 @@ MAX_CUT_SHARE = 0.1
 ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
 
 
-def fit_away(  # noqa: PLR0913 - the options of prefcal fit
-    tables: Mapping[str, pd.DataFrame],
+def fit_exposure(
+    exposure: CensoredDurations,
     *,
-    factor: float = 1.0,
-    gap_seconds: float = 0.0,
-    unit: Unit = "worker",
-    inclusion: Inclusion = "all_enrolled",
-    dropout: Dropout = "study_end",
-    window: Window | None = None,
     law: MeansLaw = "lognormal",
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
 ) -> "DurationFit":
-    """Fit M_A and S_A, the mean and spread of workers' times away.
+    """Fit M and S, the mean and spread of workers' times away or of their sessions.
 
     Parameters
     ----------
-    tables : mapping of str to DataFrame
-        visits; follows; prompts where there were any. Rows of excluded workers have left them.
-    factor, gap_seconds, unit, inclusion, dropout, window
-        See `away_exposure`. study.json has factor (clock), gap_seconds (visit_gap_seconds) and, for tables without
-        follows, the window (started_at, ended_at).
+    exposure : CensoredDurations
+        Times at risk, as `away_exposure` or `session_exposure` makes them of tables.
     law : {'lognormal', 'gamma'}
         Of the workers' means: the paper's, or that of gamma rates.
     rng : Generator, optional
@@ -83,78 +65,7 @@ def fit_away(  # noqa: PLR0913 - the options of prefcal fit
     Returns
     -------
     DurationFit
-        With the parameters `AWAY`, in stream seconds.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If the tables cannot tell them; the message says why.
-    """
-    exposure = away_exposure(
-        tables,
-        factor=factor,
-        gap_seconds=gap_seconds,
-        unit=unit,
-        inclusion=inclusion,
-        dropout=dropout,
-        window=window,
-    )
-    return fit_exposure(exposure, law=law, rng=rng, resamples=resamples)
-
-
-def fit_session(
-    tables: Mapping[str, pd.DataFrame],
-    *,
-    unit: Unit = "worker",
-    law: MeansLaw = "lognormal",
-    rng: np.random.Generator | None = None,
-    resamples: int = RESAMPLES,
-) -> "DurationFit":
-    """Fit M_D and S_D, the mean and spread of workers' session lengths.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        visits; follows where there are any. Rows of excluded workers have left them.
-    unit
-        See `session_exposure`.
-    law, rng, resamples
-        See `fit_away`.
-
-    Returns
-    -------
-    DurationFit
-        With the parameters `SESSION`, in wall seconds.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If the tables cannot tell them; the message says why.
-    """
-    return fit_exposure(session_exposure(tables, unit=unit), law=law, rng=rng, resamples=resamples)
-
-
-def fit_exposure(
-    exposure: CensoredDurations,
-    *,
-    names: Sequence[str] = (),
-    seconds: str = "",
-    law: MeansLaw = "lognormal",
-    rng: np.random.Generator | None = None,
-    resamples: int = RESAMPLES,
-) -> "DurationFit":
-    """Fit given times at risk.
-
-    Parameters
-    ----------
-    exposure : CensoredDurations
-        The data.
-    names : sequence of str, optional
-        What M, S, the median, the lower and the upper quartile are called: `AWAY` of a window, `SESSION` of a count by default.
-    seconds : str, optional
-        Their unit; stream seconds of times away, seconds of sessions by default.
-    law, rng, resamples
-        See `fit_away`.
+        With the parameters `AWAY`, in stream seconds, of a window, or `SESSION`, in wall seconds, of a count.
 
     Raises
     ------
@@ -178,13 +89,13 @@ def fit_exposure(
         parameters=MappingProxyType(
             dict(
                 zip(
-                    names or (AWAY if is_window else SESSION),
+                    AWAY if is_window else SESSION,
                     np.exp(_values(optimum, gamma)).tolist(),
                     strict=True,
                 )
             )
         ),
-        unit=seconds or ("stream seconds" if is_window else "seconds"),
+        unit="stream seconds" if is_window else "seconds",
         method=f"{METHOD}, gamma rates" if gamma else METHOD,
         uncertainty=MappingProxyType(_uncertainty(totals, optimum, gamma, resamples=resamples, seed=seed)),
         n_workers=len(totals),

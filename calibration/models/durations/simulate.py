@@ -22,7 +22,7 @@ from calibration.models.durations.maximum import DurationMaximum, maximum
 from calibration.tables.definition import DTYPES, Table, Tables
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats, Ints
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 Between: TypeAlias = Literal["log_normal", "inverse_gamma", "two_point"]
 Within: TypeAlias = Literal["exponential", "weibull", "gamma", "log_normal"]

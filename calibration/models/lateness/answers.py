@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats, Indices, Ints
 
 
@@ -147,7 +148,15 @@ class LatenessCounts:
 
 
 def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
-    """Count the rows of table lateness by worker, nugget and visits_late."""
+    """Count the rows of table lateness by worker, nugget and visits_late.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If there are none.
+    """
+    if lateness.empty:
+        raise NotIdentifiedError("nobody was asked whether an update was still of use")
     return counted(
         pd.factorize(lateness["worker"])[0],
         lateness["visits_late"].to_numpy(np.float64),

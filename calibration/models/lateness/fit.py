@@ -1,6 +1,6 @@
 """Fit of the decay of lateness to answers about the use of updates.
 
-It reads table lateness (worker, topic, nugget, visits_late, useful). The law and its maximum are in
+The law and its maximum are in
 `likelihood`, the interval in `error`.
 """
 
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from calibration.inference.clusters import cluster_covariance
 from calibration.inference.formatting import label_axes, shown_level
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.models.lateness.answers import LatenessCounts, lateness_counts
+from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.error import decay_uncertainty
 from calibration.models.lateness.likelihood import log_likelihood, maximum, useful_probabilities
 from calibration.tables.files import check_frame
@@ -67,15 +67,15 @@ class LatenessFit(CalibrationResult):
         return check_frame(rows, TABLES["lateness"])
 
 
-def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
+def fit_lateness(counts: LatenessCounts) -> LatenessFit:
     """Fit the decay L and the share p0 of updates useful in time.
 
     The estimates maximise the likelihood.
 
     Parameters
     ----------
-    lateness : DataFrame
-        Table lateness.
+    counts : LatenessCounts
+        Counted answers, as `lateness_counts` makes them of table lateness.
 
     Returns
     -------
@@ -89,13 +89,6 @@ def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
     NotIdentifiedError
         If nobody was asked about an update in time, or about a late one, or nothing was of use to anybody.
     """
-    if not len(lateness):
-        raise NotIdentifiedError("nobody was asked whether an update was still of use")
-    return fit_lateness_counts(lateness_counts(lateness))
-
-
-def fit_lateness_counts(counts: LatenessCounts) -> LatenessFit:
-    """Fit the decay to counted answers; otherwise as `fit_lateness`."""
     check_counts(counts)
     question_counts, useful = counts.total_asked, counts.total_useful
     decay, p0 = maximum(counts.level, question_counts, useful)
@@ -161,27 +154,11 @@ def check_counts(counts: LatenessCounts) -> None:
         raise NotIdentifiedError("no update was of use to anybody, in time or late")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelShares:
-    """Shares of useful updates by level, worker-clustered.
+def level_shares(counts: LatenessCounts, level: float = LEVEL) -> tuple[Floats, Floats, Floats]:
+    """Return the share of useful updates at each level, and the ends of its interval, (k,) each.
 
-    Attributes
-    ----------
-    level, asked, share : (k,) ndarray of float
-        lambda, questions, share of yeses.
-    low, high : (k,) ndarray of float
-        Interval of each share: Wilson's with the questions divided by the design effect.
+    It is Wilson's interval, with the questions divided by the design effect over workers.
     """
-
-    level: Floats
-    asked: Floats
-    share: Floats
-    low: Floats
-    high: Floats
-
-
-def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
-    """Return the share of every level with its interval."""
     n, share = counts.total_asked, counts.total_useful / counts.total_asked
     effect = np.ones_like(n)
     w = counts.workers
@@ -194,31 +171,30 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
     square = float(ndtri((1 + level) / 2)) ** 2 / effective  # Wilson's score interval
     centre = (share + square / 2) / (1 + square)
     reach = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
-    return LevelShares(level=counts.level, asked=n, share=share, low=centre - reach, high=centre + reach)
+    return share, centre - reach, centre + reach
 
 
 def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, level: float = LEVEL) -> None:
     """Plot the shares with their intervals and the fitted curve."""
-    shares = level_shares(counts, level)
-    errors = np.stack([shares.share - shares.low, shares.high - shares.share])
+    share, low, high = level_shares(counts, level)
     ax.errorbar(
-        shares.level,
-        shares.share,
-        yerr=np.maximum(errors, 0.0),
+        counts.level,
+        share,
+        yerr=np.maximum([share - low, high - share], 0.0),
         fmt="o",
         color="black",
         ecolor=GREY,
         capsize=3,
         label=f"answers, {shown_level(level)} interval",
     )
-    fine = np.linspace(0, shares.level.max(), 200)
+    fine = np.linspace(0, counts.level.max(), 200)
     ax.plot(
         fine,
         useful_probabilities(decay, p0, fine),
         color="#0072B2",
         label=f"fitted: {p0:.2f} x {decay:.2f}^lateness",
     )
-    ax.set_xticks(shares.level)
+    ax.set_xticks(counts.level)
     ax.set_xlabel("visits late")
     ax.set_ylabel("share still of use")
     ax.set_ylim(0, 1)

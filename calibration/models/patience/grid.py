@@ -16,7 +16,14 @@ import numpy as np
 
 from calibration.inference.clusters import cluster_counts
 from calibration.inference.formatting import BAND, label_axes, shown_level
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.results import (
+    LEVEL,
+    CalibrationResult,
+    NotIdentifiedError,
+    info,
+    on_single,
+    warning,
+)
 from calibration.inference.uncertainty import Interval, Replicates
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
@@ -264,8 +271,4 @@ def _diagnostics(
         yield warning(
             "start_of_grid", "The shortest patience tried is among the best: it may be shorter still."
         )
-    if len(pairs.topics) < 2:
-        yield warning(
-            "one_topic",
-            "With a single topic nothing is known about differences between topics: there is no interval.",
-        )
+    yield from on_single("topic", len(pairs.topics))

@@ -30,9 +30,16 @@ from calibration.inference.choice import (
     choice_probabilities,
     fit_davidson,
 )
-from calibration.inference.clusters import crossed_unequal, jackknife_groups
+from calibration.inference.clusters import couple_codes, crossed_unequal, jackknife_groups
 from calibration.inference.formatting import label_axes, shown_level
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.results import (
+    LEVEL,
+    CalibrationResult,
+    NotIdentifiedError,
+    info,
+    on_single,
+    warning,
+)
 from calibration.inference.uncertainty import LikelihoodCurve, Scale
 from calibration.models.patience.pairs import Decay, JudgedSummaries
 from calibration.user_model.model import Diagnostic
@@ -256,17 +263,13 @@ def design(pairs: JudgedSummaries, optimum: ProfileMaximum) -> DesignEffects:
     """Return the design effects at the maximum of the likelihood."""
     rows, matrix = score_rows(pairs, optimum), information(pairs, optimum)
     topics, people = len(pairs.topics), len(np.unique(rows.worker))
-    crossed = pairs.judgments is not None and _cells(rows) > people
+    cells = int(couple_codes(rows.worker, rows.topic).max()) + 1
+    several = pairs.judgments is not None and cells > people
     if topics < 2:
-        return DesignEffects(1.0, 1.0, 0, crossed)
-    kappa, df = _effect(rows, matrix, 0, crossed=crossed)
-    slope, _ = _effect(rows, matrix[1:, 1:], 1, crossed=crossed)
-    return DesignEffects(kappa, slope, df, crossed)
-
-
-def _cells(rows: Rows) -> int:
-    """Return the number of distinct pairs of person and topic."""
-    return int(np.unique(np.stack([rows.worker, rows.topic]), axis=1).shape[1])
+        return DesignEffects(1.0, 1.0, 0, several)
+    kappa, df = _effect(rows, matrix, 0, crossed=several)
+    slope, _ = _effect(rows, matrix[1:, 1:], 1, crossed=several)
+    return DesignEffects(kappa, slope, df, several)
 
 
 def _effect(rows: Rows, matrix: Floats, first: int, *, crossed: bool) -> tuple[float, float]:
@@ -487,11 +490,7 @@ def _edges(pairs: JudgedSummaries, profile: KappaProfile) -> Iterator[Diagnostic
         yield warning(
             "end_of_grid", "The best patience is the shortest one tried; the true one may be shorter still."
         )
-    if len(pairs.topics) < 2:
-        yield warning(
-            "one_topic",
-            "With a single topic nothing is known about differences between topics: there is no interval.",
-        )
+    yield from on_single("topic", len(pairs.topics))
 
 
 def misfit(log_odds: Floats, votes: Votes) -> float:

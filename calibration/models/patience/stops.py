@@ -19,9 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.inference.clusters import cluster_counts, jackknife_covariance, jackknife_groups
+from calibration.inference.clusters import (
+    cluster_counts,
+    couple_codes,
+    jackknife_covariance,
+    jackknife_groups,
+)
 from calibration.inference.formatting import BAND, band_label, label_axes, tails
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, warning
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, on_single, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.models.patience.simulate import drawn_stops, simulate_stops_on
 from calibration.user_model.model import Diagnostic
@@ -299,7 +304,7 @@ def simulated_stops(text_chars: Floats, patience: float, rng: np.random.Generato
 
 
 def fit_patience_from_stops(
-    stops: pd.DataFrame, *, rng: np.random.Generator, language: str | None = None, resamples: int = RESAMPLES
+    stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> StopsFit:
     """Fit the patience whose line is closest to the survival curve of stops.
 
@@ -307,12 +312,10 @@ def fit_patience_from_stops(
 
     Parameters
     ----------
-    stops : DataFrame
-        Table stops, of one language; which rows count says `stops_of_texts`.
+    stops : Stops
+        As `stops_of_texts` makes them of table stops.
     rng : Generator
         Source of the worker bootstrap.
-    language : str, optional
-        Of the texts, for the size of a screen.
     resamples : int
         Bootstrap samples.
 
@@ -320,17 +323,7 @@ def fit_patience_from_stops(
     -------
     StopsFit
         With parameter ``patience_chars_stops``, infinite where nobody stopped before a text's end.
-
-    Raises
-    ------
-    NotIdentifiedError
-        If no text is usable.
     """
-    return fit_stops(stops_of_texts(stops, language), rng=rng, resamples=resamples)
-
-
-def fit_stops(stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> StopsFit:
-    """Fit the patience to given stops; otherwise as `fit_patience_from_stops`."""
     curve = reading_curve(stops)
     kappa = curve.line()
     survival = curve.survival(np.ones((1, len(stops.low))))[0]
@@ -354,18 +347,9 @@ def fit_stops(stops: Stops, *, rng: np.random.Generator, resamples: int = RESAMP
 
 def _edges(kappa: float, workers: int) -> tuple[Diagnostic, ...]:
     """Yield notes on an estimate at an end, or without an interval."""
-    said = []
-    if kappa == 0:
-        said.append(
-            warning(
-                "infinite_patience", "Nobody stopped before the end of a text: the patience has no bound."
-            )
-        )
-    if workers < 2:
-        said.append(
-            warning("one_worker", "With a single worker nothing is known about others: there is no interval.")
-        )
-    return tuple(said)
+    no_bound = "Nobody stopped before the end of a text: the patience has no bound."
+    infinite = (warning("infinite_patience", no_bound),) if kappa == 0 else ()
+    return (*infinite, *on_single("worker", workers, "others"))
 
 
 class ReadingCurve(NamedTuple):
@@ -512,7 +496,7 @@ def _uncertainty(
         return MappingProxyType({"worker_bootstrap": boot})
     by_worker, by_text, by_both = (
         float(jackknife_covariance(curve.kappas(_without_groups(clusters))[:, None])[0, 0])
-        for clusters in (stops.worker, stops.text, _cells(stops))
+        for clusters in (stops.worker, stops.text, couple_codes(stops.worker, stops.text))
     )
     error = crossed_error(kappa, by_worker, max(by_text - by_both, 0.0), workers, texts, Scale.INVERSE)
     return MappingProxyType({"worker_and_text": error})
@@ -529,12 +513,6 @@ def crossed_error(
     parts = by_worker**2 / (workers - 1) + of_texts**2 / (texts - 1)
     df = variance**2 / parts if parts > 0 else workers - 1.0
     return StudentT(centre=np.array([centre]), cov=np.array([[variance]]), df=df, scale=scale)
-
-
-def _cells(stops: Stops) -> Ints:
-    """Return the code of each row's pair of person and text."""
-    couples = stops.worker * (int(stops.text.max()) + 1) + stops.text
-    return np.asarray(np.unique(couples, return_inverse=True)[1])
 
 
 def _without_groups(clusters: Ints) -> Floats:

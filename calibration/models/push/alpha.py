@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
-import pandas as pd
 
 from calibration.inference.choice import Ties
 from calibration.inference.results import CalibrationResult, info
 from calibration.inference.uncertainty import Interval, Scale, Scales
-from calibration.models.push.judgments import PushJudgments, push_judgments
+from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.weights import (
     FiellerRatios,
     RawWeights,
@@ -89,18 +88,12 @@ class FiellerAlpha:
         return np.asarray(1 / (1 + np.maximum(FiellerRatios(raw=self.raw).draws(n, rng), 0.0)))
 
 
-def fit_push_alpha(
-    preferences: pd.DataFrame,
-    push_cells: pd.DataFrame,
-    *,
-    convention: str | None = None,
-    ties: Ties = "davidson",
-) -> AlphaFit:
+def fit_push_alpha(judgments: PushJudgments, *, ties: Ties = "davidson") -> AlphaFit:
     """Fit T11U's alpha to preferences.
 
     Parameters
     ----------
-    preferences, push_cells, convention, ties
+    judgments, ties
         As in `calibration.models.push.weights.fit_push_weights`.
 
     Returns
@@ -111,16 +104,10 @@ def fit_push_alpha(
     Raises
     ------
     NotIdentifiedError
-        If there are no pairs with cells, everybody is undecided, the two weights cannot be told apart, or that of gain
-        is not positive.
+        If everybody is undecided, the two weights cannot be told apart, or that of gain is not positive.
     ValueError
         If there is no such treatment of ties.
     """
-    return fit_alpha_to(push_judgments(preferences, push_cells, convention=convention), ties=ties)
-
-
-def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> AlphaFit:
-    """Fit alpha to given judgments; otherwise as `fit_push_alpha`."""
     judged = fit_data(judgments, alpha_design(judgments), ties)
     weight_fit = fit_identified_weights(judged, NAMES, ties, needed=2)
     w_g, w_p = weight_fit.weights[:2].tolist()

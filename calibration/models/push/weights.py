@@ -36,7 +36,7 @@ from calibration.inference.results import (
     NotIdentifiedError,
     SkippedParameters,
     info,
-    warning,
+    on_single,
 )
 from calibration.inference.uncertainty import Interval, Scale, Scales
 from calibration.models.push.columns import identified, variance_inflation
@@ -46,7 +46,6 @@ from calibration.models.push.judgments import (
     PushJudgments,
     expected_shares,
     pair_votes_of,
-    push_judgments,
     simulated_tables,
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
@@ -93,6 +92,10 @@ class FitData:
     def topics(self) -> int:
         """Number of profiles."""
         return int(self.topic.max()) + 1
+
+    def model(self, ties: Ties) -> ChoiceModel:
+        """Return the model of the choices, each judgment counted once."""
+        return ChoiceModel(design=self.design, vote=self.vote, ties=ties, times=np.ones(len(self.vote)))
 
     @property
     def has_clusters(self) -> bool:
@@ -323,9 +326,7 @@ def _need_gain(gain: float) -> None:
 
 
 def _with_errors(judged: FitData, weight_fit: WeightFit, places: list[int], ties: Ties) -> RawWeights:
-    model = ChoiceModel(
-        design=judged.design[:, weight_fit.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
-    )
+    model = replace(judged, design=judged.design[:, weight_fit.kept]).model(ties)
     cov = crossed_covariance(model, weight_fit.maximum.point, judged.worker, judged.topic)
     return RawWeights(
         names=weight_fit.names,
@@ -454,21 +455,13 @@ class PushFit(CalibrationResult):
         return simulated_tables(self.votes, shares, n, rng)
 
 
-def fit_push_weights(
-    preferences: pd.DataFrame,
-    push_cells: pd.DataFrame,
-    *,
-    convention: str | None = None,
-    ties: Ties = "davidson",
-) -> PushFit:
+def fit_push_weights(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
     """Fit the weights of the contingency framework to preferences.
 
     Parameters
     ----------
-    preferences, push_cells : DataFrame
-        The tables; see `calibration.models.push.judgments.push_judgments` for what counts and how they are joined.
-    convention : str, optional
-        Which cells: by default ``track``, else the first in the alphabet.
+    judgments : PushJudgments
+        As `calibration.models.push.judgments.push_judgments` joins them of tables preferences and push_cells.
     ties : {'davidson', 'half', 'drop'}
         How equally good and equally bad judgments enter.
 
@@ -481,16 +474,10 @@ def fit_push_weights(
     Raises
     ------
     NotIdentifiedError
-        If there are no pairs with cells, everybody is undecided, G_E cannot be told or is not positive, or no other
-        weight can be told.
+        If everybody is undecided, G_E cannot be told or is not positive, or no other weight can be told.
     ValueError
         If there is no such treatment of ties.
     """
-    return fit_weights_to(push_judgments(preferences, push_cells, convention=convention), ties=ties)
-
-
-def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
-    """Fit the weights to given judgments; otherwise as `fit_push_weights`."""
     judged = fit_data(judgments, judgments.difference, ties)
     weight_fit = fit_identified_weights(judged, WEIGHTS, ties)
     if weight_fit.told == (0,):
@@ -519,12 +506,8 @@ def facts_of(judgments: PushJudgments, judged: FitData) -> Iterator[Diagnostic]:
     """Yield notes on the cells in use, and on missing intervals."""
     if judgments.convention is not None:
         yield info("convention", f"The cells are those of the convention {judgments.convention}.")
-    for number, name in ((judged.workers, "worker"), (judged.topics, "topic")):
-        if number < 2:
-            yield warning(
-                f"one_{name}",
-                f"With a single {name} nothing is known about differences between {name}s: there is no interval.",
-            )
+    yield from on_single("worker", judged.workers)
+    yield from on_single("topic", judged.topics)
 
 
 def _on_silent_days(judgments: PushJudgments, weight_fit: WeightFit) -> Iterator[Diagnostic]:

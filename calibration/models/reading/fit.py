@@ -2,7 +2,7 @@
 
 The workers' mean log speeds are normal with mean mu and standard deviation sigma.
 
-It reads table reads; `rows` selects the rows that count. The law of a read and its likelihood are in `law` and `mixture`, the error
+`rows` selects the rows of table reads that count. The law of a read and its likelihood are in `law` and `mixture`, the error
 due to items in `items`.
 """
 
@@ -29,7 +29,7 @@ from calibration.models.reading.law import (
 )
 from calibration.models.reading.medians import MedianFit, worker_medians
 from calibration.models.reading.mixture import N_FREE, MixtureFit, fit_mixture, reading_sample
-from calibration.models.reading.rows import TimedReads, readings
+from calibration.models.reading.rows import TimedReads
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats, Ints
 from metrics.errors import percent
@@ -217,17 +217,15 @@ class ReadingSpeedFit(CalibrationResult):
         return np.sqrt(self.details["residual_scale"] ** 2 + EXTRA_VARIANCES)
 
 
-def fit_reading_speed(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeedFit:
+def fit_reading_speed(data: TimedReads) -> ReadingSpeedFit:
     """Fit mean and spread of log reading speed over workers.
 
     The estimates maximise the marginal likelihood.
 
     Parameters
     ----------
-    reads : DataFrame
-        Table reads, of one language. Optional columns may be missing.
-    language : str, optional
-        Japanese is measured in characters a second (column ``chars``), every other in words.
+    data : TimedReads
+        As `calibration.models.reading.rows.readings` makes them of table reads.
 
     Returns
     -------
@@ -242,11 +240,6 @@ def fit_reading_speed(reads: pd.DataFrame, *, language: str | None = None) -> Re
         spread over items are one number), if nearly everybody was interrupted in more than half of their
         reads, if workers differ by no more than chance, or if the likelihood has no maximum inside its bounds.
     """
-    return fit_timed_reads(readings(reads, language=language))
-
-
-def fit_timed_reads(data: TimedReads) -> ReadingSpeedFit:
-    """Fit reading speed to given reads; otherwise as `fit_reading_speed`."""
     check_identified(data)
     _, medians, top = reading_sample(data)
     fit = None if top is None else fit_mixture(top)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from calibration.inference.maximise import information_at
 from calibration.models.reading.law import ReadLaw
 from calibration.models.reading.medians import MedianFit, fit_medians
 from calibration.models.reading.rows import TimedReads
@@ -302,12 +303,14 @@ def fit_mixture(top: MixtureMaximum) -> MixtureFit | None:
         Of at least two workers, who count once.
     """
     likelihood, p, value, score = top
-    information = _information(likelihood, p, score)
+    slope = score.sum(axis=0) + likelihood.penalty(p)[1]
+    information = information_at(
+        lambda at: likelihood.terms(at)[1].sum(axis=0) + likelihood.penalty(at)[1], p, _STEP, slope
+    )
     if np.linalg.eigvalsh(information)[0] <= 0:
         return None
     inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    step = score.sum(axis=0) + likelihood.penalty(p)[1]
-    if step @ inverse @ step > _DECREMENT:
+    if slope @ inverse @ slope > _DECREMENT:
         return None
     shares = ReadLaw(p).shares
     return MixtureFit(
@@ -391,18 +394,3 @@ def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> Mix
     p = np.asarray(minimum.x, dtype=np.float64)
     known_there = known.get(p.tobytes())
     return MixtureMaximum(likelihood, p, *known_there) if known_there else _at(likelihood, p)
-
-
-def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:
-    """Return minus the Hessian, by differences of the gradient.
-
-    ``score`` is the gradient of the terms at ``p``.
-    """
-
-    def slope(score: Floats, q: Floats) -> Floats:
-        return np.asarray(score.sum(axis=0) + likelihood.penalty(q)[1])
-
-    here = slope(score, p)
-    beside = [p + step for step in _STEP * np.eye(N_FREE)]
-    hessian = np.stack([(slope(likelihood.terms(q)[1], q) - here) / _STEP for q in beside])
-    return np.asarray(-(hessian + hessian.T) / 2)

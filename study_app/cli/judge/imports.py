@@ -1,11 +1,13 @@
 """`prefcal judge import`: answers of a judge, or verdicts that others made, beside the rows of people."""
 
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import input_fault, join_names, pluralise
 from study_app.cli.options import option, output_folder, with_options
 from study_app.cli.tables.imports import meanings_of
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.tables.study_json import StudyRecord
+
+
+NOTHING = "no_answer", None
+"""Choice and strength of a judge that gave no usable answer."""
 
 
 def _verdicts() -> tuple[str, ...]:
@@ -39,7 +45,7 @@ class JudgeFile:
     columns: str | None = option(
         metavar="NAMES",
         help="Names of the fields of verdicts that others made, in the order of the file: topic,left,right,verdict and any of order,"
-        " repeat and model; - for a field that is not read. Default: told by values and headers; where these cannot, you are asked.",
+        " repeat, model and strength; - for a field that is not read. Default: told by values and headers; where these cannot, you are asked.",
     )
     answers: dict[str, str] = option(
         "--answer",
@@ -77,12 +83,11 @@ def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: 
     """Write into DIR the tables of TABLES and beside people's rows those of a judge that is no person.
 
     FILE is what prefcal judge run wrote, or verdicts that others made: a row each with the topic, two systems, the verdict, and, where there
-    are any, the order, the repeat and the model. DIR appears whole or not at all. A judge's tie is equally_good. What the judge said is
+    are any, the order, the repeat, the model and the strength. DIR appears whole or not at all. A judge's tie is equally_good. What the judge said is
     compared with people's answers and never counted with them. docs/interoperability.md goes through an example.
     """
     from calibration.judges.imported import with_judge
     from calibration.tables.files import read_tables
-    from metrics.errors import pluralise
 
     if not name.strip() or not name.isprintable():
         raise click.UsageError(
@@ -98,9 +103,11 @@ def import_verdicts(file: Path, tables: Path, name: str, output: Path, *, said: 
         click.echo(f"note: {file}: {note}", err=True)
     unusable = int((rows["choice"] == "no_answer").sum())
     pairs = rows[["task", "topic"]].assign(pair=[frozenset(each) for each in _sides(rows)]).drop_duplicates()
+    about = sum(map(len, rows["criteria"])) if "criteria" in rows else 0
     click.echo(
         f"{output}: {pluralise(len(rows), 'verdict')} of {name} on {pluralise(len(pairs), 'pair')}"
         + (f", {unusable:,} without a usable answer" if unusable else "")
+        + (f", and {pluralise(about, 'answer')} about criteria" if about else "")
     )
 
 
@@ -140,11 +147,11 @@ def _answers(
     """Read answers to requests, and find the systems that the requests are about."""
     import pandas as pd
 
+    from calibration.judges.imported import ROWS
     from calibration.tables.definition import ColumnType, converted
     from calibration.tables.study_json import read_study
-    from metrics.errors import input_fault, pluralise
     from study_app.judges.answers import read_answers
-    from study_app.judges.requests import CHOICES, read_requests
+    from study_app.judges.requests import meanings, read_requests
 
     place = said.requests or file.parent / "requests.jsonl"
     if not place.is_file():
@@ -158,7 +165,9 @@ def _answers(
         )
     study = read_study(tables)
     asked_of = {request.study_sha256 for request in requests.values() if request.study_sha256}
-    if study is not None and study.study_sha256 is not None and asked_of - {study.study_sha256}:
+    joined = () if study is None else study.joined
+    tables_of = {study and study.study_sha256, *(part.study_sha256 for part in joined)} - {None}
+    if tables_of and asked_of - tables_of:
         raise input_fault(
             f"{pluralise(len(requests), 'request')} of another study file than the tables are of",
             path=place,
@@ -177,11 +186,14 @@ def _answers(
     for request, answer in zip(asked, answers, strict=True):
         sides = couples[request.task, request.topic, request.pair]
         left, right = sides if request.order == 1 else sides[::-1]
-        choice = CHOICES.get(str(answer.get("choice")), "no_answer")
-        rows.append((request.task, request.topic, left, right, choice, request.order, request.sample))
-    frame = pd.DataFrame(
-        rows, columns=["task", "topic", "system_left", "system_right", "choice", "order", "repeat"]
-    )
+        known, stated = meanings(request.choices), answer.get("criteria", {})
+        choice, strength = known.get(str(answer.get("choice")), NOTHING)
+        about = {name: known.get(str(stated.get(name)), NOTHING) for name in request.criteria}
+        rows.append(
+            (request.task, request.topic, left, right, choice, strength, request.order, request.sample, about)
+        )
+    frame = pd.DataFrame(rows, columns=[*ROWS[:5], "strength", *ROWS[5:], "criteria"])
+    frame["strength"] = frame["strength"].astype("Int64")
     times = pd.Series([answer.get("decided_at") for answer in answers], dtype="str")
     frame["decided_at"] = converted(times, ColumnType.TIME)[0]
     model, notes = _model(
@@ -201,8 +213,6 @@ def _couples(
     read: "Mapping[str, pd.DataFrame]", study: "StudyRecord | None", topics: set[tuple[str, str]]
 ) -> dict[tuple[str, str, str], tuple[str, str]]:
     """Return (task, topic, digest of the pair) -> its systems in the order of their names."""
-    from itertools import combinations
-
     from study_app.judges.requests import pair_digest
 
     judged: dict[tuple[str, str], set[str]] = {}
@@ -226,28 +236,9 @@ def _others(
     """Read verdicts that others made."""
     from calibration.interchange.verdicts import VerdictRules, read_foreign_verdicts
     from calibration.tables.people import people_tables
-    from metrics.errors import input_fault, join_names
+    from study_app.cli.tables.folder import preferences_of_task
 
-    preferences = people_tables(read).get("preferences")
-    tasks = [] if preferences is None else sorted(preferences["task"].unique())
-    if (
-        preferences is None
-        or (said.task is not None and said.task not in tasks)
-        or (len(tasks) > 1 and not said.task)
-    ):
-        problem = (
-            "no person has judged a pair"
-            if preferences is None
-            else f"there is no task {said.task!r}"
-            if said.task
-            else "there are several tasks"
-        )
-        cure = (
-            f"give --task, one of {join_names(tasks)}" if tasks else "give tables with preferences of people"
-        )
-        raise input_fault(problem, path=tables / "preferences.csv", cure=cure)
-    task = said.task or tasks[0]
-    judged = preferences[preferences["task"] == task]
+    judged = preferences_of_task(people_tables(read).get("preferences"), said.task, tables)
     systems = {
         str(topic): {*rows["system_left"], *rows["system_right"]} for topic, rows in judged.groupby("topic")
     }
@@ -259,13 +250,11 @@ def _others(
     )
     found = read_foreign_verdicts(file, systems, rules)
     model, notes = _model(found.models, said.model)
-    return found.rows.assign(task=task), {"model": model}, [*found.notes, *notes]
+    return found.rows.assign(task=judged["task"].iloc[0]), {"model": model}, [*found.notes, *notes]
 
 
 def _model(models: "tuple[str, ...]", given: str | None) -> tuple[str | None, list[str]]:
     """Return what table workers is to say of the model, and a note where there were several."""
-    from metrics.errors import join_names
-
     if given is not None or not models:
         return given, []
     several = [f"{len(models)} models answered as one judge: {join_names(models)}"] if len(models) > 1 else []
@@ -279,7 +268,6 @@ def _write(tables: Path, folder: Path, added: "Mapping[str, pd.DataFrame]") -> N
     from calibration.tables.files import record_people, tables_sha256, write_tables
     from calibration.tables.fresh_folder import fresh_folder
     from calibration.tables.study_json import moved_study, renew_records
-    from metrics.errors import input_fault
 
     here, there = tables.resolve(), folder.resolve()
     if here == there or here in there.parents or there in here.parents:

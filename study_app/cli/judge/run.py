@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import pluralise
 from study_app.cli.options import option, output_file, with_options
 
 if TYPE_CHECKING:
@@ -24,18 +25,14 @@ SHOWN = 60
 """Characters of a line that are shown."""
 
 
-def _price(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
-    if value is None:
-        return None
+def _price(value: str) -> tuple[float, float]:
     try:
         prices = tuple(float(part) for part in value.split(","))
     except ValueError:
         prices = ()
     if len(prices) != 2 or not all(math.isfinite(price) and price >= 0 for price in prices):
         raise click.BadParameter(
-            f"{value!r} is not like 0.15,0.60: a million tokens in, a million tokens out",
-            ctx=ctx,
-            param=param,
+            f"{value!r} is not like 0.15,0.60: a million tokens in, a million tokens out"
         )
     return prices[0], prices[1]
 
@@ -105,7 +102,7 @@ class JudgeOptions:
 @with_options(options=JudgeOptions)
 @click.option(
     "--price",
-    callback=_price,
+    type=_price,
     metavar="IN,OUT",
     help="What a million tokens cost in and out, to say what the run costs.",
 )
@@ -148,7 +145,7 @@ def run(file: Path, output: Path, options: JudgeOptions, price: tuple[float, flo
                 sys.exit(130)
             finally:
                 _say_stray(judge)
-    _say_end(output, [*before, *record.answers], record, price)
+    _say_end(output, [*before, *record.answers], requests, record, price)
 
 
 def _say_size(
@@ -166,8 +163,6 @@ def _say_size(
 def _say_stray(judge: "ProgramJudge | ServerJudge") -> None:
     """Say how many lines of a program were of no use, and show the first."""
     if judge.stray_lines:
-        from metrics.errors import pluralise
-
         first = judge.first_stray
         shown = repr(first if len(first) <= SHOWN else f"{first[:SHOWN]}…")
         click.echo(
@@ -180,15 +175,18 @@ def _say_stray(judge: "ProgramJudge | ServerJudge") -> None:
 def _say_end(
     output: Path,
     answers: Sequence[Any],
+    requests: "RequestFile",
     record: "RunRecord",
     price: tuple[float, float] | None,
 ) -> None:
     """Say what is in the file of answers, what the judge took, and what comes next."""
     from study_app.judges.answers import describe
 
-    click.echo(f"{output}: {describe(answers)}")
+    click.echo(f"{output}: {describe(answers, requests.requests)}")
     if any(record.tokens):
         tokens_in, tokens_out = record.tokens
         cost = "" if price is None else f": {(tokens_in * price[0] + tokens_out * price[1]) / MILLION:,.2f}"
         click.echo(f"{tokens_in:,} tokens in and {tokens_out:,} out{cost}")
-    click.echo(f"Next: prefcal judge import {output} --tables TABLES --name NAME -o DIR")
+    place = requests.path
+    named = "" if place == output.parent / "requests.jsonl" else f" --requests {place}"
+    click.echo(f"Next: prefcal judge import {output}{named} --tables TABLES --name NAME -o DIR")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import input_fault, join_names, pluralise
+from metrics.errors import Fault, InputError, input_fault, join_names, pluralise
 from study_app.cli.database import database_option, study_session
 from study_app.cli.options import output_folder
 from study_app.cli.output import wrapped
@@ -38,6 +38,9 @@ def demographics(study: str, file: str, output: Path, id_column: str | None, dat
     from study_app.study.platforms import platform_of
     from study_app.tasks.kinds import KINDS
 
+    _check_there(
+        {Path(file): "name the platform's export of people", output: "name what prefcal export wrote"}
+    )
     with study_session(database, study, write=True) as opened:
         chosen = opened.row
         entry = read_study_entry(chosen.config, KINDS)
@@ -64,6 +67,14 @@ def demographics(study: str, file: str, output: Path, id_column: str | None, dat
     click.echo(f"{join_names(written)}: {pluralise(len(people), 'worker')} of {len(workers):,} in {output}")
     for note in _notes(found, workers, written):
         click.echo(wrapped(f"note: {note}", indent="  "), err=True)
+
+
+def _check_there(cures: "Mapping[Path, str]") -> None:
+    missing = [path for path in cures if not path.exists()]
+    if missing:
+        raise InputError(
+            [Fault(problem="nothing is there", path=str(path), cure=cures[path]) for path in missing]
+        )
 
 
 def _workers(tables: Path, study: str) -> "pd.DataFrame":

@@ -8,7 +8,6 @@ import click
 from metrics.errors import input_fault, join_names, pluralise
 from study_app.cli.database import OpenStudy, database_option, named_database, open_study
 from study_app.cli.options import FiniteFloat, option, with_options
-from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.find import lists_with, look_up, looking_up
 from study_app.services.researcher.retention import (
     TaskCompletion,
@@ -54,10 +53,10 @@ class RetentionOptions:
         metavar="DAYS",
         help="Delete the platform ids of workers without activity for DAYS days.",
     )
-    all_identities: bool = option(is_flag=True, help="Delete all platform ids, of active workers too.")
-    withdrawn: bool = option(is_flag=True, help="Delete every answer, event and id of workers who withdrew.")
+    all_identities: bool = option(help="Delete all platform ids, of active workers too.")
+    withdrawn: bool = option(help="Delete every answer, event and id of workers who withdrew.")
     unconsented: bool = option(
-        is_flag=True, help="Delete everything of people who came a day ago or earlier and never consented."
+        help="Delete everything of people who came a day ago or earlier and never consented."
     )
     person: str | None = option(
         "--platform-id",
@@ -65,12 +64,10 @@ class RetentionOptions:
         help="Withdraw the worker whose id at the platform is ID, and delete every answer, event and id of theirs.",
     )
     shared_key: bool = option(
-        is_flag=True, help="Delete the key of shared pseudonyms here; nobody new is let in without it."
+        help="Delete the key of shared pseudonyms here; nobody new is let in without it."
     )
-    even_unpaid: bool = option(is_flag=True, help="Include workers who are not known to be paid.")
-    is_real: bool = option(
-        "--delete", is_flag=True, help="Delete; without it only say what would be deleted."
-    )
+    even_unpaid: bool = option(help="Include workers who are not known to be paid.")
+    is_real: bool = option("--delete", help="Delete; without it only say what would be deleted.")
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
@@ -112,7 +109,7 @@ def retention(study: str | None, database: str | None, *, choices: RetentionOpti
                 rows["key of shared pseudonyms"] = 1
             if is_real:
                 if match is not None:
-                    _withdraw_first(session, match)
+                    _withdraw(session, match.withdrawal_code)  # they then count as withdrawn, and not as lost
                 opened.note("delete", _of_how_many(len(gone), len(nameless), rows))
                 _delete(opened, store, parts, shared_key=choices.shared_key)
             retained, name = count_retained(session, opened.row.id), opened.row.name
@@ -201,11 +198,12 @@ def _note_elsewhere(found: "LookUp") -> None:
         )
 
 
-def _withdraw_first(session: "Session", match: "WorkerMatch") -> None:
-    """Withdraw somebody whose data are to be deleted, who then counts as withdrawn and not as lost."""
-    done = ends.withdraw(session, match.withdrawal_code, now=tokens.utc_now())
+def _withdraw(session: "Session", code: str) -> ends.Withdrawal | None:
+    """Withdraw the worker who holds a code, with a line of the audit the first time; None for an unknown code."""
+    done = ends.withdraw(session, code, now=tokens.utc_now())
     if done is not None and not done.again:
-        add_audit_entry(session, match.study_id, None, "withdraw", match.pseudonym, now=tokens.utc_now())
+        open_study(session, done.study).note("withdraw", done.pseudonym)
+    return done
 
 
 def _of_how_many(gone: int, nameless: int, rows: dict[str, int]) -> str:
@@ -272,12 +270,9 @@ def withdraw(code: str | None, name: str | None, study: str | None, database: st
         found = None if name is None else search(store, name, study)
         held = code if found is None else found.only().withdrawal_code
         with transaction(store, write=True) as session:
-            done = ends.withdraw(session, str(held), now=tokens.utc_now())
+            done = _withdraw(session, str(held))
             if done is not None:
-                opened = open_study(session, done.study)
-                has_key = pseudonym_key(session, opened.row.id) is not None
-                if not done.again:
-                    opened.note("withdraw", done.pseudonym)
+                has_key = pseudonym_key(session, open_study(session, done.study).row.id) is not None
     if done is None:
         raise input_fault(f"no worker has the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.options import COUNT, LEVEL, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.output import WIDTH, terminal_width, wrapped
 from study_app.cli.plan.options import (
@@ -43,7 +43,7 @@ MAX_WIDTH = 1.0
 def fixed_sizes(words: dict[str, tuple[str, str]], vary: str, options: Any) -> str:
     """Describe the fixed sizes, as in `21 pairs a query and 14 workers a pair`."""
     sizes = {name: getattr(options, name) for name in words if name != vary}
-    return " and ".join(f"{size:,} {words[name][size != 1]}" for name, size in sizes.items())
+    return " and ".join(pluralise(size, *words[name]) for name, size in sizes.items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +66,16 @@ class PairSizes:
         default=1,
         help="Queries that one person judges; a number above --queries is all of them. It takes fewer people.",
     )
+
+    def counts(self, common_options: PlanOptions) -> dict[str, Any]:
+        """Return the sizes as every design of a study of pairs takes them."""
+        return {
+            "queries": self.queries,
+            "pairs": self.pairs,
+            "workers": self.workers,
+            "queries_each": self.queries_a_worker,
+            "pairs_each": common_options.pairs_each,
+        }
 
     def rest(self, vary: str) -> str:
         """Describe the sizes that do not vary."""
@@ -128,6 +138,19 @@ class VotingSizes(PairSizes):
         """How queries differ for a measure, in words; nothing where there is none."""
         return ""
 
+    def words(self, vary: str, assumed: str) -> dict[str, Any]:
+        """Return the common arguments of `PlanWording` of studies of votes."""
+        return {
+            "unit": " points",
+            "digits": 1,
+            "scale": 100.0,
+            "study": self.rest(vary),
+            "sizes": PAIR_SIZES,
+            "helpful": (*HELPFUL, "workers"),
+            "farthest": MAX_WIDTH,
+            "assumed": f"{assumed}; {self.assumed}",
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedSizes(VotingSizes):
@@ -174,13 +197,9 @@ class JudgedSizes(VotingSizes):
         from calibration.plan.agreement import AgreementDesign
 
         return AgreementDesign(
-            queries=self.queries,
-            pairs=self.pairs,
-            workers=self.workers,
+            **self.counts(common_options),
             fewest_pairs=self.fewest_pairs,
             most_pairs=common_options.most_pairs,
-            queries_each=self.queries_a_worker,
-            pairs_each=common_options.pairs_each,
             true=true,
             ties=self.ties,
             judges=self.people,
@@ -188,18 +207,10 @@ class JudgedSizes(VotingSizes):
         )
 
     def words(self, vary: str, assumed: str) -> dict[str, Any]:
-        """Return the common arguments of `PlanWording` of both commands."""
+        """Return the common arguments of `PlanWording`; workers help where each judges several queries."""
         fewest = f", {self.fewest_pairs:,} pairs in the smallest query" if self.fewest_pairs else ""
-        return {
-            "unit": " points",
-            "digits": 1,
-            "scale": 100.0,
-            "study": f"{self.rest(vary)}{fewest}",
-            "sizes": PAIR_SIZES,
-            "helpful": (*HELPFUL, "workers") if self.queries_a_worker > 1 else HELPFUL,
-            "farthest": MAX_WIDTH,
-            "assumed": f"{assumed}; {self.assumed}",
-        }
+        helpful = (*HELPFUL, "workers") if self.queries_a_worker > 1 else HELPFUL
+        return super().words(vary, assumed) | {"study": f"{self.rest(vary)}{fewest}", "helpful": helpful}
 
 
 AgreementPlanOptions = plan_options(

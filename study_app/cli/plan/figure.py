@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from calibration.inference.formatting import LEGEND_BELOW
+from calibration.inference.formatting import put_legend_below
 from calibration.plan.search import Plan, PrecisionGoal
 from metrics.errors import percent
 from study_app.cli.plan.text import headline
@@ -67,14 +67,7 @@ def _draw(ax: "Axes", result: Plan, question: PlanWording, wish: PrecisionGoal) 
     ax.set_ylim(bottom=0)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_title(textwrap.fill(headline(result, question, wish), TITLE_CHARS), fontsize="medium", loc="left")
-    ax.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
-        borderaxespad=LEGEND_BELOW,
-        ncols=3,
-        frameon=False,
-        fontsize="small",
-    )
+    put_legend_below(ax)
 
 
 def _widths(ax: "Axes", result: Plan, question: PlanWording, wish: PrecisionGoal) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.files import write_atomically
 from study_app.cli.options import (
     LEVEL,
     MAX_COUNT,
@@ -22,7 +23,7 @@ from study_app.cli.options import (
 )
 from study_app.cli.output import Printed
 from study_app.cli.plan.wording import PersonCost, PlanWording
-from study_app.cli.progress import NowAndThen
+from study_app.cli.progress import ProgressLines
 
 if TYPE_CHECKING:
     from calibration.plan.search import Plan, PrecisionGoal
@@ -230,7 +231,6 @@ def run_plan(
         )
         raise SystemExit(130) from None
     if common_options.figure is not None:
-        from metrics.files import write_atomically
         from study_app.cli.plan.figure import figure_bytes
 
         write_atomically(
@@ -249,11 +249,11 @@ def _track() -> "Track":
         from tqdm import tqdm
 
         return lambda studies, label: tqdm(studies, desc=label, unit="study", leave=False)
-    lines = NowAndThen()
+    lines = ProgressLines()
 
     def track(studies: Iterable[int], label: str) -> Iterator[int]:
         for done, study in enumerate(studies):
-            lines.say(f"still simulating: {done} studies of {label} are done")
+            lines.print_line(f"still simulating: {done} studies of {label} are done")
             yield study
 
     return track

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.options import COUNT, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, fixed_sizes
 from study_app.cli.plan.options import (
@@ -84,15 +84,11 @@ def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOpti
         )
     wish = common_options.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
-        queries=sizes.queries,
-        pairs=sizes.pairs,
-        workers=sizes.workers,
+        **sizes.counts(common_options),
         true=true,
         text_chars=text_chars,
         judges=SimulatedJudges(patience_chars=true, effect=guess.effect, unexplained_sd=guess.unexplained),
         tell_from=tell_from,
-        queries_each=sizes.queries_a_worker,
-        pairs_each=common_options.pairs_each,
     )
     question = PlanWording(
         subject=f"a patience of {true:,g}",
@@ -231,7 +227,6 @@ def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
-    from metrics.errors import pluralise
 
     wish, true, days = common_options.wish(), guess.true, guess.days
     if true <= 0 and wish.power is not None:

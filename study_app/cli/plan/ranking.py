@@ -3,7 +3,7 @@
 import click
 
 from study_app.cli.options import LEVEL, with_options
-from study_app.cli.plan.agreement import HELPFUL, MAX_WIDTH, PAIR_SIZES, VotingSizes
+from study_app.cli.plan.agreement import MAX_WIDTH, VotingSizes
 from study_app.cli.plan.options import PlanOptions, plan_options, run_plan
 from study_app.cli.plan.wording import PlanWording
 
@@ -29,26 +29,13 @@ def rank(difference: float, *, sizes: VotingSizes, common_options: PlanOptions) 
     """
     from calibration.plan.ranking import RankDesign
 
-    design = RankDesign(
-        queries=sizes.queries,
-        pairs=sizes.pairs,
-        workers=sizes.workers,
-        difference=difference,
-        judges=sizes.people,
-        queries_each=sizes.queries_a_worker,
-        pairs_each=common_options.pairs_each,
-    ).ready()
+    design = RankDesign(**sizes.counts(common_options), difference=difference, judges=sizes.people).ready()
     apart = f"{100 * difference:g} points apart in win rate"
     question = PlanWording(
         subject="the difference of two win rates",
         found=f"tells two systems {apart} from each other",
-        unit=" points",
-        digits=1,
-        scale=100.0,
-        study=sizes.rest(common_options.vary),
-        sizes=PAIR_SIZES,
-        helpful=(*HELPFUL, "workers"),
-        farthest=MAX_WIDTH,
-        assumed=f"two of {design.systems:,} systems {apart}, the others alike between them; {sizes.assumed}",
+        **sizes.words(
+            common_options.vary, f"two of {design.systems:,} systems {apart}, the others alike between them"
+        ),
     )
     run_plan(design, question, common_options.wish(farthest=2 * MAX_WIDTH), common_options)

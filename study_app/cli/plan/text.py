@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from calibration.plan.search import MAX_FACTOR, Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
-from metrics.errors import percent
+from metrics.errors import percent, pluralise
 from study_app.cli.output import WIDTH, Cell, table_text, terminal_width, wrapped
 from study_app.cli.plan.options import BUSY
 from study_app.cli.plan.wording import PlanWording
@@ -198,8 +198,8 @@ def _rounded_up(size: int) -> int:
 
 
 def _as_given(result: Plan, question: PlanWording, row: PlanRow) -> Iterator[str]:
-    people = _counted(row.people, "person", "people")
-    judged = "" if row.judgments is None else f", {_counted(row.judgments, 'judgment', 'judgments')}"
+    people = pluralise(row.people, "person", "people")
+    judged = "" if row.judgments is None else f", {pluralise(row.judgments, 'judgment')}"
     yield (
         f"As planned, with {question.count(result.vary, result.asked)}, {question.study} ({people}{judged}): "
         f"{_widths(question, row)}."
@@ -224,11 +224,11 @@ def _means(question: PlanWording, row: PlanRow) -> Iterator[str]:
         busy = _range(person.minutes, "minute")
         hours = _range([row.people * end / 60 for end in person.minutes], "hour")
         yield f"One person is busy with the whole study for {busy}, all together for {hours}."
-    if person is not None and person.price is not None:
+    if priced := question.priced:
         other = (
-            "" if person.minutes else ", at the reward of the study file, in which one person does other work"
+            "" if priced.minutes else ", at the reward of the study file, in which one person does other work"
         )
-        yield f"With the platform's fee they cost {person.money(row.people)}{other}."
+        yield f"With the platform's fee they cost {priced.money(row.people)}{other}."
 
 
 def _range(ends: Sequence[float], unit: str) -> str:
@@ -238,10 +238,10 @@ def _range(ends: Sequence[float], unit: str) -> str:
 
 
 def _cost_of_needed(result: Plan, question: PlanWording) -> str:
-    if question.person is None or question.person.price is None or result.needed in {None, result.asked}:
+    if question.priced is None or result.needed in {None, result.asked}:
         return ""
     row = result.row(result.needed or result.asked)
-    return f" These are {_counted(row.people, 'person', 'people')}, for {question.person.money(row.people)}."
+    return f" These are {pluralise(row.people, 'person', 'people')}, for {question.priced.money(row.people)}."
 
 
 def _widths(question: PlanWording, row: PlanRow) -> str:
@@ -257,7 +257,7 @@ def _widths(question: PlanWording, row: PlanRow) -> str:
 def _headers(result: Plan, question: PlanWording) -> list[str]:
     headers = [question.sizes[result.vary][1], "people"]
     headers += [] if result.rows[0].judgments is None else ["judgments"]
-    headers += [f"cost, {question.person.currency}"] if _priced(question) and question.person else []
+    headers += [f"cost, {question.priced.currency}"] if question.priced else []
     headers += ["typical width", "width, 4 of 5"]
     headers += [] if question.found is None else ["chance"]
     return [*headers, "detectable", ""]
@@ -273,7 +273,7 @@ def _table_rows(result: Plan, question: PlanWording) -> Iterator[list[Cell]]:
     for row in result.rows:
         cells: list[Cell] = [f"{row.size:,}", f"{row.people:,}"]
         cells += [] if row.judgments is None else [f"{row.judgments:,}"]
-        cells += [f"{question.person.cost(row.people):,.2f}"] if _priced(question) and question.person else []
+        cells += [f"{question.priced.cost(row.people):,.2f}"] if question.priced else []
         cells += [question.number(row.width), question.number(row.width_most)]
         cells += [] if question.found is None else [f"{percent(row.power)}"]
         yield [
@@ -281,10 +281,6 @@ def _table_rows(result: Plan, question: PlanWording) -> Iterator[list[Cell]]:
             question.number(row.detectable) if question.tells(row) else "none",
             words[_role(result, row)],
         ]
-
-
-def _priced(question: PlanWording) -> bool:
-    return question.person is not None and question.person.price is not None
 
 
 def _role(result: Plan, row: PlanRow) -> str:
@@ -295,7 +291,7 @@ def _role(result: Plan, row: PlanRow) -> str:
 def _how_to_read(result: Plan, question: PlanWording) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
-    if _priced(question) and result.vary in BUSY:
+    if question.priced and result.vary in BUSY:
         yield "cost: at the reward of the study file, though a person does more or less work for it."
     if not all(question.is_bounded(row.width_most) for row in result.rows):
         yield (
@@ -320,10 +316,6 @@ def _precision(result: Plan, question: PlanWording, wish: PrecisionGoal, seed: i
         f"Simulated: {studies:,} studies of each size, seed {seed}. A chance near 80 % is then known to about "
         f"{100 * error:.0f} points{sizes}; --studies makes it steadier."
     )
-
-
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
 
 
 def _wrapped(text: str) -> str:

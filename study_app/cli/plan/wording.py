@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from metrics.errors import pluralise
+
 if TYPE_CHECKING:
     from calibration.plan.simulation import PlanRow
 
@@ -80,6 +82,11 @@ class PlanWording:
     scale: float = 1.0
     person: PersonCost | None = None
 
+    @property
+    def priced(self) -> PersonCost | None:
+        """Time and price of a person, where there is a price."""
+        return None if self.person is None or self.person.price is None else self.person
+
     def tells(self, row: "PlanRow") -> bool:
         """Return whether four of five studies of a size would detect some distance."""
         return row.detectable <= min(self.farthest, self.widest) and math.isfinite(row.detectable)
@@ -109,7 +116,7 @@ class PlanWording:
 
     def count(self, vary: str, size: int) -> str:
         """Format a size with its noun, as in `25 queries`."""
-        return f"{size:,} {self.sizes[vary][size != 1]}"
+        return pluralise(size, *self.sizes[vary])
 
 
 def exact_percent(share: float) -> str:

@@ -25,7 +25,6 @@ from study_app.prolific.studies import (
     set_places,
     transition,
 )
-from study_app.store import tokens
 
 SHOWN_IDS = 3
 """Ids of a list of people that a draft shows before it is made."""
@@ -72,7 +71,7 @@ def draft(
             click.echo("nothing was sent; add --yes to make this draft", err=True)
             return
         with study.api() as api:
-            made = make_draft(study.database, api, study.study_id, body, now=tokens.utc_now)
+            made = make_draft(api, body)
             study.note("draft a study on Prolific", made.remote.id)
             was = "is there already, from a command whose answer was lost" if made.was_there else "is made"
             click.echo(
@@ -90,10 +89,10 @@ def draft(
 def publish(study: str | None, remote: str | None, database: str | None, *, is_real: bool) -> None:
     """Publish the draft of STUDY on Prolific, or go on with it after a pause.
 
-    First it says what that costs, and refuses where the account pays in another currency or another reward than the study file says.
+    With --yes Prolific reserves reward and fees of all places, and people can begin at once. First it says what that costs, and refuses where the account pays in another currency or another reward than the study file says.
     """
     with opened_study(database, study) as opened, opened.api() as api:
-        there = api.study(chosen_remote(opened.database, opened.study_id, remote))
+        there = api.study(chosen_remote(api, remote))
         state = there.status.upper()
         click.echo(cost_words(api, opened.entry, there, round(there.total_available_places or 0)))
         if state in PUBLISHED:
@@ -118,9 +117,12 @@ def publish(study: str | None, remote: str | None, database: str | None, *, is_r
 @yes_option("Pause it")
 @database_option
 def pause(study: str | None, remote: str | None, database: str | None, *, is_real: bool) -> None:
-    """Let nobody new take STUDY on Prolific; who has begun goes on, and `publish` opens it again."""
+    """Let nobody new take STUDY on Prolific; who has begun goes on, and `publish` opens it again.
+
+    It costs nothing, and who has begun is paid as ever.
+    """
     with opened_study(database, study) as opened, opened.api() as api:
-        there = api.study(chosen_remote(opened.database, opened.study_id, remote))
+        there = api.study(chosen_remote(api, remote))
         state = there.status.upper()
         if state != ACTIVE:
             click.echo(f"study {there.id} is {state.lower()}, so there is nothing to pause")
@@ -137,9 +139,12 @@ def pause(study: str | None, remote: str | None, database: str | None, *, is_rea
 @yes_option("Set the places")
 @database_option
 def places(study: str, number: int, remote: str | None, database: str | None, *, is_real: bool) -> None:
-    """Let N people in all take STUDY on Prolific; there can only be more than before."""
+    """Let N people in all take STUDY on Prolific; there can only be more than before.
+
+    Each place more costs one more reward with its fees; people can take it at once where the study is published.
+    """
     with opened_study(database, study) as opened, opened.api() as api:
-        there = api.study(chosen_remote(opened.database, opened.study_id, remote))
+        there = api.study(chosen_remote(api, remote))
         click.echo(cost_words(api, opened.entry, there, number))
         if not is_real:
             click.echo(

@@ -10,7 +10,6 @@ import click
 from metrics.errors import PrefcalError, input_fault
 from study_app.cli.database import named_database, open_study
 from study_app.prolific.api import ProlificApi
-from study_app.prolific.calls import open_api
 from study_app.prolific.sending import Sending
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.store import tokens
@@ -32,8 +31,8 @@ class Opened:
     plans: StudyCache
 
     def api(self) -> ProlificApi:
-        """Return a client; raises `InputError` without a token."""
-        return open_api(self.database, self.study_id, now=tokens.utc_now)
+        """Return a client for the study; raises `InputError` without a token."""
+        return ProlificApi(self.database, self.study_id, now=tokens.utc_now)
 
     def note(self, what: str, detail: str) -> None:
         """Add a line to the study's audit; ``detail`` has no id of a person."""

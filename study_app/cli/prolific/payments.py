@@ -1,6 +1,6 @@
 """Commands `prefcal prolific sync`, `approve`, `bonus`, `message` and `pay`: submissions, money and messages."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -34,11 +34,14 @@ from study_app.services.researcher.orders import (
     listed_orders,
     money,
     order_counts,
+    orders_of,
 )
+from study_app.services.researcher.reconcile import list_detail
 from study_app.services.researcher.remind import due_reminders
 from study_app.services.researcher.studies import SIGNING_KEY, setting
 from study_app.store import tokens
 from study_app.store.database import transaction
+from study_app.store.platform_models import PlatformOrder
 from study_app.store.tokens import Signer
 
 ORDER_COLUMNS = ("order", "kind", "worker", "platform_id", "amount", "for", "state", "since", "note")
@@ -47,10 +50,10 @@ NOTHING_SENT = "nothing was sent; add --yes to do it"
 
 def _synchronise(opened: Opened, api: ProlificApi) -> SyncReport:
     """Read all that Prolific says, and print what could not be read."""
-    report = sync(opened.database, api, opened.plans, opened.study_id, now=tokens.utc_now)
+    report = sync(api, opened.plans)
     opened.note(
         "read submissions from Prolific",
-        f"{pluralise(len(report.submissions), 'submission')}, {pluralise(report.freed, 'place')} freed, "
+        f"{list_detail(report.reconciled, len(report.submissions))}; {pluralise(report.freed, 'place')} freed, "
         f"{report.confirmed} confirmed" + (", not to the end" if report.failures else ""),
     )
     for words in report.failures:
@@ -76,7 +79,7 @@ def sync_command(study: str | None, remote: str | None, output: Path | None, dat
     """
     with opened_study(database, study) as opened, opened.api() as api:
         if remote is not None:
-            add_remote_study(opened.database, api, opened.study_id, remote, now=tokens.utc_now)
+            add_remote_study(api, remote)
         report = _synchronise(opened, api)
     if output is not None:
         rows = [submission_cells(submission) for submission in report.reconciled]
@@ -97,7 +100,7 @@ def sync_command(study: str | None, remote: str | None, output: Path | None, dat
 def approve(study: str | None, database: str | None, *, is_real: bool) -> None:
     """Approve every submission of STUDY that is to be paid, whatever code was handed in.
 
-    The submissions are read first. Those are approved whose worker has complete data, and no other submission for the same work.
+    It costs the reward of each, with fees. The submissions are read first. Those are approved whose worker has complete data, and no other submission for the same work.
     Nobody is rejected.
     """
     with opened_study(database, study) as opened, opened.api() as api:
@@ -117,12 +120,9 @@ def approve(study: str | None, database: str | None, *, is_real: bool) -> None:
 
 def _send(opened: Opened, api: ProlificApi, kind: Literal["approval", "bonus"]) -> None:
     """Send the intended orders of a kind, and print and audit what came of it."""
-    result = send_orders(opened.database, api, opened.study_id, kind, now=tokens.utc_now)
+    result = send_orders(api, kind)
     noun = {"approval": "approvals", "bonus": "bonuses"}[kind]
-    opened.note(
-        f"send {noun} to Prolific",
-        f"{result.sent} sent, {result.unknown} unknown, {len(result.refused)} refused",
-    )
+    opened.note(f"send {noun} to Prolific", str(result))
     say_sending(result, noun)
 
 
@@ -144,7 +144,7 @@ def bonus(
 ) -> None:
     """Pay a bonus to each worker of FILE, or with --each to everybody with complete data.
 
-    FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount, in the study's currency. A worker gets one
+    It costs the bonuses and Prolific's fee on them. FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount, in the study's currency. A worker gets one
     bonus for the same words, however often the command is run.
     """
     with opened_study(database, study) as opened:
@@ -192,7 +192,7 @@ def message(
 ) -> None:
     """Send the followers of STUDY's streams the message in TEXT.txt.
 
-    In the text {address} stands for the follower's own address, which leads back to the streams, and {topics} for what they follow.
+    It costs nothing, and each of them gets a message on Prolific, which cannot be taken back. In the text {address} stands for the follower's own address, which leads back to the streams, and {topics} for what they follow.
     Each message that is sent is recorded as a reminder.
     """
     try:
@@ -214,11 +214,8 @@ def message(
             return
         about = (purpose or f"reminder {now:%Y-%m-%d}").strip()
         with opened.api() as api:
-            result = send_messages(opened.database, api, opened.study_id, about, texts, now=tokens.utc_now)
-        opened.note(
-            "send messages by Prolific",
-            f"{about}: {result.sent} sent, {result.unknown} unknown, {len(result.refused)} refused",
-        )
+            result = send_messages(api, about, texts)
+        opened.note("send messages by Prolific", f"{about}: {result}")
         say_sending(result, "messages")
 
 
@@ -251,7 +248,7 @@ def pay(
 ) -> None:
     """List every approval, bonus and message of STUDY that is not confirmed, and send what is intended.
 
-    An order whose answer was lost is unknown, and never sent again by itself. Look on Prolific whether it was carried out: if not, name it
+    With --yes it costs what the listed approvals and bonuses that are intended come to, with fees; without, nothing. An order whose answer was lost is unknown, and never sent again by itself. Look on Prolific whether it was carried out: if not, name it
     with --release, which asks Prolific once more before, and with the next --yes it is sent; if so, name it with --paid.
     """
     if released and paid:
@@ -260,16 +257,14 @@ def pay(
         if paid:
             confirm(opened.database, opened.study_id, paid, now=tokens.utc_now, is_real=is_real)
             if is_real:
-                opened.note("say that orders were carried out", _numbers(paid))
+                opened.note("say that orders were carried out", _of_people(opened, paid))
         elif released:
             with opened.api() as api:
-                done = release(
-                    opened.database, api, opened.study_id, released, now=tokens.utc_now, is_real=is_real
-                )
+                done = release(api, released, is_real=is_real)
             if done.confirmed:
                 click.echo(f"Prolific shows {_numbers(done.confirmed)}: confirmed, not released")
             if is_real and done.released:
-                opened.note("release orders", _numbers(done.released))
+                opened.note("release orders", _of_people(opened, done.released))
         elif is_real:
             with opened.api() as api:
                 _send(opened, api, "approval")
@@ -281,6 +276,14 @@ def pay(
 
 def _numbers(orders: Iterable[int]) -> str:
     return f"orders {', '.join(map(str, orders))}"
+
+
+def _of_people(opened: Opened, orders: Collection[int]) -> str:
+    """Return numbers of orders, and how many people they concern."""
+    with transaction(opened.database, write=False) as session:
+        known = orders_of(opened.study_id).where(PlatformOrder.id.in_(orders))
+        people = {order.worker_id for order in session.scalars(known)}
+    return f"{_numbers(orders)}, of {pluralise(len(people), 'person', 'people')}"
 
 
 def _list(opened: Opened) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import InputError
+from metrics.files import relative_path
 from study_app.cli.options import (
     MAX_COUNT,
     assist_option,
@@ -19,6 +21,7 @@ from study_app.cli.options import (
     with_options,
 )
 from study_app.cli.output import Printed, next_step
+from study_app.cli.score.options import check_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,10 +77,7 @@ class AgreeOptions:
         help="Run of a system, instead of the one in study.json.",
     )
     measures: tuple[str, ...] = option(
-        "--measure",
-        multiple=True,
-        metavar="MEASURE",
-        help="Add this measure to the table; repeatable. For names see above.",
+        "--measure", metavar="MEASURE", help="Add this measure to the table; repeatable. For names see above."
     )
     primary: tuple[str, str] | None = option(
         nargs=2,
@@ -85,20 +85,22 @@ class AgreeOptions:
         help="Primary comparison, instead of the study's; all others are exploratory. Named now, it counts as named at analysis.",
     )
     compare: tuple[str, ...] = option(
-        multiple=True,
         metavar="MEASURE",
         help="Measure of the family that is corrected together, instead of the study's; repeatable, others are compared"
         " with the first.",
     )
-    complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
+    complete_only: bool = option(help="Count only workers who completed the study.")
     by: str | None = by_option()
     same_answers: str = same_answers_option()
     assist: str | None = assist_option("agreements, and their differences,")
     ordinal: bool = option(
-        is_flag=True,
-        help="Compare measures by graded answers (column strength), too, in a cumulative-link model: rows by grades of comparisons.csv.",
+        help="Compare measures by graded answers (column strength), too, in a cumulative-link model: rows by grades of comparisons.csv."
     )
     seed: int = seed_option()
+
+    def __post_init__(self) -> None:
+        """Refuse to draw from no model."""
+        check_draws(self.model, self.draws)
 
 
 @click.command()
@@ -130,9 +132,7 @@ def agree(tables: str, output: Path, *, choices: AgreeOptions, printed: Printed)
     from calibration.agree.folder import write_agreement
     from calibration.checks.votes import VoteChecks
     from study_app.cli.results.agree_table import agreement_text
-    from study_app.cli.score.options import check_draws
 
-    check_draws(choices.model, choices.draws)
     check_folder(output, tables)
     evidence, record = _evidence(tables, choices, output)
     counted: dict[str, Any] = {
@@ -205,7 +205,6 @@ def _rank(
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems
     from calibration.tables.study_json import read_study
-    from metrics.errors import InputError
 
     try:
         ranking = rank_systems(evidence.tables, study=read_study(tables), place=evidence.place, **counted)
@@ -233,7 +232,6 @@ def _evidence(tables: str, choices: AgreeOptions, folder: Path) -> "tuple[ScoreS
     from calibration.tables.sources import study_sources
     from calibration.tables.study_json import read_study
     from calibration.user_model.model import read_user_model
-    from metrics.files import relative_path
     from study_app.cli.tables.folder import read_with_verdicts
 
     read, verdicts = read_with_verdicts(tables, for_votes=True, by=choices.by)
@@ -305,8 +303,6 @@ def _commands(folder: Path) -> dict[str, list[str]]:
 
 def _seen_from(folder: Path, name: str, value: Any) -> Any:
     """Return an option with its paths, if it has any, as they are seen from a folder."""
-    from metrics.files import relative_path
-
     if name in {"collection", "runs"}:
         return {kind: relative_path(path, folder) for kind, path in value.items()}
     return (

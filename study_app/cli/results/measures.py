@@ -1,11 +1,14 @@
 """Commands `prefcal measures` and `prefcal correlate`."""
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations, groupby
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import input_fault, join_names, printable
+from metrics.results import ALL, Score
 from study_app.cli.options import option, seed_option, with_options
 from study_app.cli.output import Output, ScoreOutput
 
@@ -60,7 +63,7 @@ class CorrelateOptions:
 
     x: str | None = option(metavar="COLUMN", help="The reference ranking, for tau-AP.")
     others: tuple[str, ...] = option(
-        "--y", metavar="COLUMN", multiple=True, help="The ranking under test, for tau-AP; repeatable."
+        "--y", metavar="COLUMN", help="The ranking under test, for tau-AP; repeatable."
     )
     seed: int = seed_option("Random seed of the bootstrap over topics.")
 
@@ -79,17 +82,12 @@ def correlate(table: str, *, choices: CorrelateOptions, output: Output) -> None:
     the table has any, else over systems (tau-b from 10 systems on, Pearson's from 4 on). As csv or json, one X with one Y is printed
     as scores are: run, topic, metric, value, without the interval.
     """
-    from itertools import combinations
-    from math import isnan
-
     import numpy as np
 
     from metrics.agreement.correlation import MAX_SYSTEMS
     from metrics.agreement.correlation_intervals import Correlation, correlations
-    from metrics.errors import input_fault, join_names, printable
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table
-    from metrics.results import ALL, Score
 
     x, others = choices.x, choices.others
     if bool(others) > bool(x):

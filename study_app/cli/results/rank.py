@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import join_names
+from metrics.files import relative_path
 from study_app.cli.options import (
     FiniteFloat,
     assist_option,
@@ -48,8 +50,7 @@ class RankOptions:
         help="Rank by the verdicts of this judge, a language model or a rule in TABLES, in place of people's answers. Is printed only.",
     )
     ordinal: bool = option(
-        is_flag=True,
-        help="Take worths and ranks from the strength of graded answers (column strength), by a cumulative-link model.",
+        help="Take worths and ranks from the strength of graded answers (column strength), by a cumulative-link model."
     )
     level: float = option(
         type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),
@@ -86,7 +87,6 @@ def rank(tables: str, output: Path | None, *, choices: RankOptions, printed: Pri
     from calibration.rank.ranking import rank_by_judge, rank_systems
     from calibration.tables.files import tables_sha256
     from calibration.tables.study_json import read_study
-    from metrics.files import relative_path
     from study_app.cli.results.agree import check_folder
     from study_app.cli.tables.folder import read_with_verdicts
 
@@ -235,7 +235,6 @@ def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
 def _answer(rows: "pd.DataFrame", too_few: str | None, level: str, *, ordinal: bool) -> str:
     """Return the preferred system, or why it is unknown."""
     from calibration.rank.folder import NO_GRADED_WORTHS
-    from metrics.errors import join_names
     from study_app.cli.results.agree_table import percent, percent_range
 
     if too_few:

@@ -1,12 +1,35 @@
-"""Typed durations such as `3h`, `90m`, `120s` or 0, and populations of them."""
+"""Typed numbers in a range, durations such as `3h`, `90m`, `120s` or 0, and populations of them."""
 
+import math
 import re
+import sys
+from collections.abc import Callable
 
 import click
 
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 DURATION = re.compile(rf"({NUMBER}) ?([hms])")
+
+
+def number_from_0(most: float, otherwise: str) -> Callable[[str], float]:
+    """Return a parser of numbers from 0 to ``most``; any other text is wrong usage, as ``otherwise`` says."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= most:
+            raise click.BadParameter(f"{text!r} {otherwise}")
+        return number
+
+    return read
+
+
+decay = number_from_0(1.0, "is no number from 0 to 1")
+characters = number_from_0(math.inf, "is no number of characters; write one such as 840, or inf")
+multiple = number_from_0(sys.float_info.max, "is no multiple of the mean; write some such as .5,1,2")
 
 
 def duration(text: str) -> float:

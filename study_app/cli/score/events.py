@@ -8,7 +8,7 @@ import click
 
 from study_app.cli.options import COUNT, one_of, option, with_options
 from study_app.cli.output import ScoreOutput
-from study_app.cli.score.durations import durations
+from study_app.cli.score.durations import decay, durations
 from study_app.cli.score.options import (
     ModelChoice,
     print_unused,
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from metrics.events import EventCollection, UpdateRun
-    from metrics.msu.score import StreamMeasure, Users
+    from metrics.msu.measures import StreamMeasure
+    from metrics.msu.trails import Users
     from metrics.readers.tempsum import Lengths
     from metrics.results import Topics
     from metrics.updates.account import Convention, Unsampled
@@ -89,17 +90,6 @@ def read_update_runs(
     return runs
 
 
-def decay(text: str) -> float:
-    """Parse a decay from 0 to 1; anything else is wrong usage."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"{text!r} is no number from 0 to 1")
-    return number
-
-
 @dataclass(frozen=True, kw_only=True)
 class StreamUtilityOptions:
     """Options of Modeled Stream Utility."""
@@ -116,18 +106,17 @@ class StreamUtilityOptions:
     )
     decays: tuple[float, ...] = option(
         "--lateness",
-        multiple=True,
         type=decay,
         metavar="L",
         help="Worth of a nugget one visit late; repeatable.  [default: the model's, else 0.5]",
     )
     users: int | None = option(type=COUNT, metavar="N", help="Number of simulated users.  [default: 1000]")
-    per_user: bool = option(is_flag=True, help="Print every user's own scores.")
+    per_user: bool = option(help="Print every user's own scores.")
     topics: "Topics" = topics_option("the run has updates for")
 
     @property
     def explicit(self) -> dict[str, float]:
-        """Parameters of the typed population, named as in `metrics.msu.score.Population`."""
+        """Parameters of the typed population, named as in `metrics.msu.trails.Population`."""
         given = {"away": self.away, "session": self.session}
         return {
             f"{what}_{moment}_seconds": seconds
@@ -144,7 +133,6 @@ class StreamUtilityOptions:
             raise click.UsageError(
                 "say who reads: --away M,S and --session M,S, or --model FILE, or --trails FILE"
             )
-        people.check()
         if people.draws is not None and self.per_user:
             raise click.UsageError("--draws draws other users each time: leave out --per-user")
         if people.draws is not None and self.trails is not None and self.decays:
@@ -166,7 +154,8 @@ def msu(
 
     It prints MSU, its standard error, and MSU per second.
     """
-    from metrics.msu.score import MSU, MSUPerSecond, msu_scores, msu_user_scores
+    from metrics.msu.measures import MSU, MSUPerSecond
+    from metrics.msu.score import msu_scores, msu_user_scores
     from metrics.readers.tempsum import read_lengths
 
     choices.check(people)
@@ -209,7 +198,7 @@ def msu(
 
 def _simulated(explicit: dict[str, Any], *, count: int, seed: int) -> "Users":
     """Draw users from the population of the options."""
-    from metrics.msu.score import Population, SimulatedUsers
+    from metrics.msu.trails import Population, SimulatedUsers
 
     try:
         return SimulatedUsers(population=Population(**explicit), count=count, seed=seed)
@@ -230,7 +219,7 @@ def _given(trails: str, count: int | None) -> "Users":
 
 def _measures(decays: tuple[float, ...], floor: float) -> "list[StreamMeasure]":
     """List what is printed, in order."""
-    from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError
+    from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError
 
     kinds = (MSU, MSUStandardError, MSUPerSecond)
     return [kind(lateness=lateness, floor=floor) for lateness in decays for kind in kinds]
@@ -241,7 +230,7 @@ class UpdateOptions:
     """Options of the track's measures."""
 
     convention: "Convention" = one_of("2014", "2013", help="Count as the track's program of that year does.")
-    binary: bool = option(is_flag=True, help="Every relevant nugget is worth 1, not exp(importance - 3).")
+    binary: bool = option(help="Every relevant nugget is worth 1, not exp(importance - 3).")
     unsampled: "Unsampled | None" = option(
         type=click.Choice(["count", "skip"]),
         help="Updates that were not judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",
@@ -267,7 +256,6 @@ def updates(
     from metrics.updates.measures import MEASURES
     from metrics.updates.score import update_scores
 
-    people.check()
     judged = files.read()
     systems = read_update_runs(runs, judged, topics=choices.topics)
     if people.model is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from metrics.errors import pluralise
 from study_app.cli.options import COUNT, one_of, option, seed_option
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def print_unused_by_run(
 
     What many runs have in common is one line, with the run that has the most of it.
     """
-    from metrics.errors import pluralise
     from metrics.readers.lines import named_runs
 
     parts = [
@@ -68,7 +68,7 @@ def print_unused_by_run(
             print_unused(path, [part], lines=lines)
     for shared in alike.values():
         if len(shared) > MAX_EQUAL_LINES:
-            path, worst = max(shared, key=lambda one: one[1].count / one[1].of)
+            path, worst = max(shared, key=lambda path_and_part: path_and_part[1].count / path_and_part[1].of)
             many = sum(part.is_most for _, part in shared)
             warning = f"warning: in {many} of them more than half; " if many else ""
             sentence = _sentence(path, worst, lines=lines)
@@ -100,8 +100,8 @@ class ModelChoice:
     )
     seed: int = seed_option()
 
-    def check(self) -> None:
-        """Raise `click.UsageError` when something is to be drawn from no model."""
+    def __post_init__(self) -> None:
+        """Refuse to draw from no model."""
         check_draws(self.model, self.draws)
 
 

@@ -1,5 +1,6 @@
 """Command `prefcal score push`: measures of push notifications."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,7 @@ from study_app.cli.score.options import (
 if TYPE_CHECKING:
     from calibration.user_model.push import PushModel
     from metrics.push.days import Unpooled
-    from metrics.push.measures import Convention
-    from metrics.push.score import PushMeasure
+    from metrics.push.measures import Convention, PushMeasure
     from metrics.results import Topics
 
 DEFAULT_ALPHA = 0.66
@@ -49,7 +49,7 @@ class PushOptions:
         required=True, metavar="F", help="Clusters of tweets that say the same: JSON of 2015 or 2016."
     )
     epochs: str = option(required=True, metavar="F", help="Time of each pooled tweet: tweet day epoch.")
-    days: tuple[str, ...] = option(
+    days: Sequence[str] = option(
         required=True, type=days, metavar="YYYYMMDD:YYYYMMDD", help="First and last day."
     )
     convention: "Convention" = one_of(
@@ -63,7 +63,7 @@ class PushOptions:
     unpooled: "Unpooled" = one_of(
         "skip", "nonrel", help="Pushes of tweets that were not judged: ignored, or non-relevant."
     )
-    cells: bool = option(is_flag=True, help="Add the five totals of the contingency table.")
+    cells: bool = option(help="Add the five totals of the contingency table.")
     topics: "Topics" = topics_option("the run has pushes for")
 
 
@@ -80,7 +80,6 @@ def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice,
     from metrics.readers.lines import read_runs
     from metrics.readers.push import read_push_collection, read_push_run
 
-    people.check()
     topics, alpha = choices.topics, choices.alpha
     judged = read_push_collection(
         qrels=choices.qrels, clusters=choices.clusters, epochs=choices.epochs, days=choices.days
@@ -109,7 +108,8 @@ def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, Push
 
     A chosen alpha stands in the name where it is not the default.
     """
-    from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
+    from metrics.push.contingency import CELLS, PushCell
+    from metrics.push.measures import ELG, NCG, T11U, SilencePrecision, SilenceRecall
     from metrics.registry import short_number
 
     alpha = choices.alpha

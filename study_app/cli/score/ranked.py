@@ -16,9 +16,9 @@ from study_app.cli.score.options import ModelChoice, print_unused, print_unused_
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
     from metrics.ranked.lists import CalendarUnit, RankedCollection
-    from metrics.ranked.measures import Reading
+    from metrics.ranked.measures import RankedMeasure, Reading
+    from metrics.ranked.named import ListMeasure
     from metrics.ranked.recall import Covered
-    from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.readers.ranked import SecondColumn
     from metrics.results import Interval, ScoreKey, Topics
@@ -51,7 +51,7 @@ class RankedOptions:
         help="P(c|q): topic subtopic P; or `fitted`, the model's.  [default: equal for the subtopics of a topic]",
     )
     depths: tuple[int, ...] = option(
-        "-k", multiple=True, type=COUNT, metavar="K", help="Depth of the list; repeatable.  [default: 10]"
+        "-k", type=COUNT, metavar="K", help="Depth of the list; repeatable.  [default: 10]"
     )
     reading: "Reading" = one_of("table", "text", help="The formulas of the paper's table or of its text.")
     err: "Stop" = one_of(
@@ -72,7 +72,6 @@ class RankedOptions:
     )
     named: tuple[str, ...] = option(
         "--measure",
-        multiple=True,
         metavar="MEASURE",
         help="Print this measure instead: nDCG@10, RBP(p=0.8) or another one of ir_measures (needs prefcal[measures]), or one"
         " of prefcal's own, TIA-P@5 or TIANDCG(k=5, gains='graded'); repeatable.",
@@ -98,7 +97,6 @@ def command(
     is_fitted = choices.intents == FITTED
     if is_fitted and people.model is None:
         raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
-    people.check()
     if choices.window_unit is not None and choices.windows is None:
         raise click.UsageError("--window-unit needs --windows FILE")
     measures = _named(choices.named) or _defaults(choices)
@@ -128,7 +126,8 @@ def command(
 
 def _measures(choices: RankedOptions) -> "list[RankedMeasure]":
     """List what is printed, in order: each measure at every depth."""
-    from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAAP, TIAERR, TIANDCG, TIAP, TIASBR, TSBR
+    from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP
+    from metrics.ranked.recall import SBR, TIASBR, TSBR
 
     depths, reading, err = choices.depths or (DEFAULT_DEPTH,), choices.reading, choices.err
     gains, covered, alpha = choices.gains, choices.covered, choices.alpha

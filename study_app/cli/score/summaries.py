@@ -1,13 +1,14 @@
 """`prefcal score summaries`: M-measure of two-layered summaries."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import input_fault
 from study_app.cli.options import one_of, option, with_options
 from study_app.cli.output import ScoreOutput
+from study_app.cli.score.durations import characters
 from study_app.cli.score.options import ModelChoice, print_unused, print_unused_by_run
 
 if TYPE_CHECKING:
@@ -15,20 +16,6 @@ if TYPE_CHECKING:
     from metrics.summaries.two_layered import Collection
 
 DEFAULT_PATIENCE = 1500.0
-
-
-def characters(text: str) -> float:
-    """Parse a number of characters, 0 or more, or ``inf``.
-
-    Other text is wrong usage.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not number >= 0:
-        raise click.BadParameter(f"{text!r} is no number of characters; write one such as 840, or inf")
-    return number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +27,6 @@ class SummaryOptions:
     )
     patiences: tuple[float, ...] = option(
         "--patience",
-        multiple=True,
         type=characters,
         metavar="L",
         help="Characters a user reads; repeatable, inf allowed.  [default: the model's, else 1500]",
@@ -70,14 +56,17 @@ def command(
     from metrics.summaries.score import MMeasure, summary_scores
     from metrics.summaries.two_layered import summaries_left_out, summary_collection_left_out
 
-    _check_usage(choices, people)
+    is_fitted = choices.intents == "fitted"
+    if is_fitted and people.model is None:
+        raise click.UsageError("--intents fitted needs --model FILE")
+    if people.draws is not None and choices.patiences and not is_fitted:
+        raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")
     judged = read_summary_collection(choices.collection)
     systems = read_runs(runs, lambda path, name: read_summary_run(path, judged, name=name))
     user = None
     if people.model is not None:
         from calibration.user_model.summaries import summary_model
 
-        is_fitted = choices.intents == "fitted"
         user = summary_model(people.model, judged, patience=not choices.patiences, intents=is_fitted)
         if choices.intents == "given":
             _check_given(judged, people.model)
@@ -101,19 +90,8 @@ def _check_given(collection: "Collection", model: str) -> None:
     The message names the option that uses the model's.
     """
     from calibration.user_model.model import load_model
-    from metrics.errors import input_fault
 
     lacks = any(query.probability is None for query in collection.queries.values())
     if lacks and set(collection.queries) <= set(load_model(model)[0].intents):
         cure = "take those of the model (--intents fitted), or add probability.tsv"
         raise input_fault("there are no intent probabilities", path=collection.name, cure=cure)
-
-
-def _check_usage(choices: SummaryOptions, people: ModelChoice) -> None:
-    """Refuse options that contradict each other."""
-    is_fitted = choices.intents == "fitted"
-    if is_fitted and people.model is None:
-        raise click.UsageError("--intents fitted needs --model FILE")
-    people.check()
-    if people.draws is not None and choices.patiences and not is_fitted:
-        raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")

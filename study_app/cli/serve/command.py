@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
+from metrics.errors import input_fault
 from study_app.cli.database import database_option
 from study_app.cli.options import port_option
 from study_app.cli.output import simulated_lines
@@ -92,19 +93,16 @@ MAX_DEFAULT_PROCESSES = 2
 """Most processes by default: a small server has other things to do."""
 
 
-def _host_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001 - click's signature
-    """Check that host names have no scheme, path or port."""
-    for name in names:
-        if not re.fullmatch(r"\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
-            raise click.BadParameter(
-                f"expected a host name, got {name!r}; write it without https:// and port"
-            )
-    return names
+def _host_name(name: str) -> str:
+    """Check that a host name has no scheme, path or port."""
+    if not re.fullmatch(r"\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
+        raise click.BadParameter(f"expected a host name, got {name!r}; write it without https:// and port")
+    return name
 
 
-def _contact(context: click.Context, option: click.Parameter, given: str | None) -> str | None:  # noqa: ARG001 - click's signature
+def _contact(given: str) -> str:
     """Check a contact for security.txt; a mail address may stand alone."""
-    if given is None or re.fullmatch(r"(mailto:|https://|tel:)\S+", given):
+    if re.fullmatch(r"(mailto:|https://|tel:)\S+", given):
         return given
     if re.fullmatch(r"[^\s@:/]+@[^\s@:/]+", given):
         return f"mailto:{given}"
@@ -131,13 +129,13 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     "hosts",
     metavar="NAME",
     multiple=True,
-    callback=_host_names,
+    type=_host_name,
     help="Answer only who asks for this name, such as study.example.org; 400 for any other. Repeatable.",
 )
 @click.option(
     "--contact",
     metavar="ADDRESS",
-    callback=_contact,
+    type=_contact,
     help="Address for reports of a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
 )
 @click.option(
@@ -184,7 +182,8 @@ def serve(
     if study is not None:
         context.invoke(load, file=study, database=database)
     url = database_url(database)
-    process_count = processes or usual_processes()
+    is_windows = sys.platform == "win32"  # which has no gunicorn
+    process_count = processes or (1 if is_windows else min(MAX_DEFAULT_PROCESSES, max(1, len(cores()))))
     with serving_lock(url):
         app = create_app(
             Config(
@@ -202,23 +201,14 @@ def serve(
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif process_count > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
-            _serve_processes(app, host=host, port=port, processes=process_count)
+        elif process_count > 1 or (not url.startswith("sqlite") and not is_windows):
+            from study_app.cli.serve.processes import serve_processes
+
+            sock = bound(host, port)
+            _announce(app, host, sock.getsockname()[1])
+            serve_processes(app, sock, process_count)
         else:
             serve_app(app, host=host, port=port)
-
-
-def usual_processes() -> int:
-    """Return the default number of processes; 1 on Windows, which has no gunicorn."""
-    return min(MAX_DEFAULT_PROCESSES, max(1, len(cores()))) if sys.platform != "win32" else 1
-
-
-def _serve_processes(app: "Flask", *, host: str, port: int, processes: int) -> None:
-    from study_app.cli.serve.processes import serve_processes
-
-    sock = bound(host, port)
-    _announce(app, host, sock.getsockname()[1])
-    serve_processes(app, sock, processes)
 
 
 def serve_app(app: "Flask", *, host: str, port: int) -> None:
@@ -247,8 +237,6 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
 def bound(host: str, port: int) -> socket.socket:
     """Return a listening socket; raise `InputError` if port or host is not available."""
-    from metrics.errors import input_fault
-
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

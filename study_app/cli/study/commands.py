@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from metrics.errors import input_fault, join_names, pluralise
+from metrics.files import write_atomically
 from study_app.cli.database import database_option, database_session, open_study, study_session
 from study_app.cli.options import output_file, port_option
 from study_app.cli.output import simulated_lines
@@ -44,14 +45,18 @@ def check(file: str, format_: str) -> None:
     """
     from study_app.estimate.content import read_ready_study
     from study_app.estimate.estimate import estimate
+    from study_app.study.id_list import LOOKED_UP
 
     content = read_ready_study(file)
+    for name in (name for name, digests in content.file.entry.kept_out.items() if LOOKED_UP in digests):
+        said = f"note: keep_out: study {name} must be in the database into which this study is loaded; prefcal study load looks"
+        click.echo(said, err=True)
     worded = as_json if format_ == "json" else as_text
-    click.echo(worded(content, estimate(content), print_unshown(content)), nl=False)
+    click.echo(worded(content, estimate(content), unshown_lines(content)), nl=False)
 
 
-def print_unshown(content: "StudyContent") -> list[str]:
-    """Yield one line per item that no worker will see."""
+def unshown_lines(content: "StudyContent") -> list[str]:
+    """Return one line per item that no worker will see."""
     return [f"  {task.entry.name}: {note}" for task in content.tasks for note in getattr(task, "notes", ())]
 
 
@@ -66,7 +71,9 @@ def shared_key(file: str) -> None:
     from study_app.study.shared_pseudonyms import new_key_file
 
     new_key_file(Path(file))
-    click.echo(f"{file} has a new key; write into each study file: pseudonyms: shared {Path(file).name}")
+    click.echo(
+        f"{file} has a new key; write into each study file, with the path as seen from there: pseudonyms: shared {Path(file).name}"
+    )
 
 
 @click.command(name="took-part")
@@ -79,7 +86,6 @@ def took_part(study: str, output: Path, database: str | None) -> None:
     FILE has a digest of the platform id of everybody who agreed to take part, and no id. Whoever has FILE and an id can tell whether that
     person took part: keep it as you keep the platform's list.
     """
-    from metrics.files import write_atomically
     from study_app.services.researcher.reconcile import consenters
     from study_app.study.id_list import digest_lines
 
@@ -137,7 +143,7 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
     others = report.changes[len(report.differences) :]
     for line in (*verdict_lines(report.differences), *(f"  {change}" for change in others)):
         click.echo(line)
-    for line in print_unshown(content):
+    for line in unshown_lines(content):
         click.echo(line)
     outcome = {
         "new": f"loaded {report.study}",
@@ -238,7 +244,11 @@ def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
         *([f"    the page adds: {estimated.added}"] if estimated.added else []),
     ]
     for number, task in enumerate(estimated.tasks, start=1):
-        lines += [f"  {_head(number, task)}: {_minutes(task.seconds)}", f"    {what_is_done(task.content)}"]
+        shown = task.content.entry
+        lines += [
+            f"  task {number}, {shown.name} ({shown.kind}, {shown.language}): {_minutes(task.seconds)}",
+            f"    {what_is_done(task.content)}",
+        ]
         if task.load is not None:
             lines.append(
                 f"    loads up to {_megabytes(task.load.worker)} MB, {_megabytes(task.load.page)} MB for a page"
@@ -248,8 +258,9 @@ def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
         f"  task {number}, {task.content.entry.name}: {what_is_collected(task.capacity)}"
         for number, task in enumerate(estimated.tasks, start=1)
     ]
+    limit = "no limit" if estimated.workers is None else f"{estimated.workers}, then the study is full"
     lines += [
-        f"  workers: {_up_to(estimated.workers)}",
+        f"  workers: {limit}",
         f"  cost: {_cost(estimated.cost, estimated.workers)}",
     ]
     if estimated.warnings:
@@ -316,11 +327,6 @@ def what_is_collected(task_capacity: "Capacity | None") -> str:
     return f"{task_capacity.workers} workers; {each} {task_capacity.answers} each of {count_phrase(task_capacity.things, task_capacity.thing)}"
 
 
-def _head(number: int, task: "TaskEstimate") -> str:
-    entry = task.content.entry
-    return f"task {number}, {entry.name} ({entry.kind}, {entry.language})"
-
-
 def _exact(amount: float) -> str:
     """Format money with as many decimals as it has, two at least.
 
@@ -341,10 +347,6 @@ def _cost(cost: "Cost | None", workers: int | None) -> str:
         f"{cost.reward:.2f} {cost.currency} a worker, {_exact(cost.with_fee)} with the platform's fee; {total}; "
         f"a worker earns {cost.an_hour.low:.2f} to {cost.an_hour.high:.2f} {cost.currency} an hour"
     )
-
-
-def _up_to(workers: int | None) -> str:
-    return "no limit" if workers is None else f"{workers}, then the study is full"
 
 
 def _minutes(span: "SecondsRange") -> str:

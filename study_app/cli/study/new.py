@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import input_fault
 from study_app.study.platforms import PLATFORMS
 
 if TYPE_CHECKING:
@@ -119,7 +120,6 @@ def _lacking(search: "CollectionSearch") -> str:
 
 
 def _chosen_tasks(possible: list["PossibleTask"], kinds: tuple[str, ...]) -> list["PossibleTask"]:
-    from metrics.errors import input_fault
     from study_app.study_new.compose import usual_tasks
 
     usual = usual_tasks(possible)
@@ -145,7 +145,6 @@ def _chosen_tasks(possible: list["PossibleTask"], kinds: tuple[str, ...]) -> lis
 
 
 def _answers(folder: Path, material: "StartingFiles", given: dict[str, Any]) -> Any:
-    from metrics.errors import input_fault
     from study_app.study_new.compose import Answers, language_of
 
     name = re.sub(r"[^a-z0-9]+", "-", folder.absolute().name.lower()).strip("-")[:40].strip("-") or "study"

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import pluralise
+from metrics.errors import input_fault, join_names, pluralise
+from metrics.files import write_atomically
 from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
-from study_app.cli.score.durations import duration
-from study_app.cli.score.events import DEFAULT_USERS, EventOptions, decay, lengths_option, read_update_runs
+from study_app.cli.score.durations import decay, duration, multiple
+from study_app.cli.score.events import DEFAULT_USERS, EventOptions, lengths_option, read_update_runs
 
 if TYPE_CHECKING:
     from metrics.sweep.parts import SweepGrid
@@ -35,17 +37,6 @@ def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
     return numbers
 
 
-def _multiple(text: str) -> float:
-    """Read a number, 0 or more; anything else is wrong usage."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise click.BadParameter(f"{text!r} is no multiple of the mean; write some such as .5,1,2")
-    return number
-
-
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions:
     """Options of a sweep."""
@@ -61,7 +52,7 @@ class SweepOptions:
         type=_list_of(duration), metavar="M,...", help="Mean session lengths, like 30s,2m."
     )
     spread: Numbers | None = option(
-        type=_list_of(_multiple),
+        type=_list_of(multiple),
         metavar="R,...",
         help="Standard deviations over users, in multiples of the mean.  [default: 0.5,1,2]",
     )
@@ -146,7 +137,9 @@ def msu(
     click.echo(result.summary())
     if reference is not None:
         _say_like(result, reference, str(like))
-    _report(folder)
+    from study_app.report.build import write_report  # with all that draws, after the computation
+
+    click.echo(write_report(folder, tell=partial(click.echo, err=True)))
 
 
 def _check_owner(folder: Path) -> None:
@@ -154,7 +147,6 @@ def _check_owner(folder: Path) -> None:
 
     It raises `InputError` before anything is computed.
     """
-    from metrics.errors import input_fault
     from metrics.sweep.parts import MANIFEST
     from metrics.sweep.tables import BEST, CORRELATION, LIKE, OTHERS, SWEEP
 
@@ -202,11 +194,11 @@ class _Progress:
     def __call__(self, plan: "SweepPlan", parts: "Iterator[Part]") -> "Iterator[Part]":
         click.echo(str(plan), err=True)
         self._done, self._of = plan.populations - plan.missing, plan.populations
-        with shown_progress(plan.missing, self._line, unit=" populations", label="sweep") as one_more:
+        with shown_progress(plan.missing, self._line, unit=" populations", label="sweep") as count_one:
             for part in parts:
                 yield part
                 self._done += 1
-                one_more()
+                count_one()
 
     def _line(self, _: int) -> str:
         return f"still computing: {self._done:,} of {pluralise(self._of, 'population')} are done"
@@ -219,7 +211,6 @@ class _Progress:
 
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
-    from metrics.errors import input_fault, join_names
     from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.tables import references
 
@@ -235,7 +226,6 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
-    from metrics.files import write_atomically
     from metrics.sweep.equivalent_populations import MIN_TOPICS, points_like, told_apart
     from metrics.sweep.result import in_words
     from metrics.sweep.tables import LIKE
@@ -256,12 +246,3 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
         )
     elif len(found.topics) < MIN_TOPICS:
         click.echo(f"{path}: fewer than {MIN_TOPICS} topics, so there are no intervals", err=True)
-
-
-def _report(folder: Path) -> None:
-    """Write the report of the folder, with its figures."""
-    from functools import partial
-
-    from study_app.report.build import write_report
-
-    click.echo(write_report(folder, tell=partial(click.echo, err=True)))

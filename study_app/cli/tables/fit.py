@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import input_fault
+from metrics.files import check_file_place, check_folder_place, write_atomically
 from study_app.cli.options import (
     LEVEL,
     MAX_COUNT,
@@ -60,7 +62,7 @@ class FitCommandOptions:
         type=OUT_FOLDER, metavar="DIR", help="Draw every fit into this folder, as PNG and SVG."
     )
     exclude: str = exclude_option()
-    complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
+    complete_only: bool = option(help="Count only workers who completed the study.")
     same_answers: str = same_answers_option()
     inclusion: str = one_of(
         "all-enrolled",
@@ -90,12 +92,11 @@ class FitCommandOptions:
         help="Samples of every bootstrap; fits that have one over workers take their intervals from it.",
     )
     seed: int = seed_option()
-    notes: bool = option(is_flag=True, help="Print all warnings and notes, and agreement among raters.")
+    notes: bool = option(help="Print all warnings and notes, and agreement among raters.")
     laws: tuple[str, ...] = option(
         "--law",
         type=click.Choice(LAWS),
         metavar="FAMILY=NAME",
-        multiple=True,
         help="Publish another law of people's means: away or session, =lognormal (the paper's) or =gamma. Repeatable.",
     )
 
@@ -132,7 +133,6 @@ def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug
     from calibration.fit.kinds import about_what_was_asked, never_asked
     from calibration.tables.study_json import read_study
     from calibration.user_model.model import write_user_model
-    from metrics.files import check_file_place, check_folder_place
     from study_app.cli.tables.fit_table import COLUMNS, FitText, machine_row
     from study_app.cli.tables.folder import read_with_warnings
 
@@ -174,7 +174,6 @@ def _check(
 ) -> None:
     """Raise where an option needs what the tables do not have."""
     from calibration.tables.study_json import STUDY_FILE
-    from metrics.errors import input_fault
 
     beat = record.heartbeat_seconds if record else None
     if options.idle_threshold_seconds is not None and beat and options.idle_threshold_seconds <= beat:
@@ -242,7 +241,6 @@ def _write_beside(
     from calibration.fit.fit_files import CARELESS, QUALITY, write_fit_plots
     from calibration.fit.people import counted_people
     from calibration.user_model.json_files import write_json
-    from metrics.files import write_atomically
 
     folder = model_file.parent
     counted, _ = counted_people(read, replace(options, checks=False))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import percent, pluralise
+from metrics.errors import Fault, InputError, input_fault, join_names, percent, pluralise
 from study_app.cli.audit import note_command
 from study_app.cli.database import database_option, named_database, open_study
-from study_app.cli.options import OUT_FOLDER, option, output_folder, with_options
+from study_app.cli.options import OUT_FOLDER, option, output_folder, parquet_option, with_options
 from study_app.cli.output import Output, wrapped
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from calibration.judges.verdicts import Verdicts
     from calibration.tables.study_json import StudyRecord
     from metrics.arrays import Bools
-    from metrics.errors import Fault
     from study_app.export import ExportSummary
     from study_app.store.database import Database
 
@@ -35,17 +34,13 @@ SQLite reports hundreds for one torn page.
 class ExportOptions:
     """What an export has, as `study_app.export.export_study` takes it."""
 
-    raw: bool = option(is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
-    parquet: bool = option(
-        is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
-    )
+    raw: bool = option(help="Add DIR/raw: every event, every revision, what is missing.")
+    parquet: bool = parquet_option()
     texts: bool = option(
-        is_flag=True,
-        help="Write the reasons of workers, in their own words: read them before you publish.",
+        help="Write the reasons of workers, in their own words: read them before you publish."
     )
     exact_times: bool = option(
-        is_flag=True,
-        help="Leave all times as they are: with the platform's list they identify workers.",
+        help="Leave all times as they are: with the platform's list they identify workers."
     )
 
 
@@ -74,10 +69,9 @@ def export(
     All times of a worker are moved by one amount below an hour, so that they do not lead back to a platform's list.
     docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
-    from metrics.errors import input_fault
     from study_app.export import check_not_real, export_study
-    from study_app.services.researcher.results_views import add_results_view
     from study_app.store.database import transaction
+    from study_app.store.results_views import add_results_view
 
     given = [each for each in (folder, output) if each is not None]
     if len(given) != 1:
@@ -123,7 +117,6 @@ def refuse_damaged(store: "Database") -> None:
 
     Parts of it could be missing without notice.
     """
-    from metrics.errors import Fault, InputError
     from study_app.store.backups.sqlite import damage
     from study_app.store.check import RESTORE
 
@@ -223,7 +216,6 @@ def check(tables: Path, *, output: Output) -> None:
     from calibration.tables.files import read_tables
     from calibration.tables.people import is_gold
     from calibration.tables.suspicions import in_no_result, suspicions
-    from metrics.errors import InputError, pluralise
 
     study, faults = _study(tables)
     try:
@@ -270,8 +262,6 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
 
 def _about_judges(verdicts: "pd.DataFrame") -> str:
     """Return the number of automatic judges, and of the verdicts of each."""
-    from metrics.errors import join_names, pluralise
-
     counts = verdicts["judge"].value_counts(sort=False)
     each = join_names(f"{name} {count:,}" for name, count in counts.items())
     return (
@@ -282,7 +272,6 @@ def _about_judges(verdicts: "pd.DataFrame") -> str:
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
     from calibration.tables.study_json import read_study
-    from metrics.errors import InputError
 
     try:
         return read_study(folder), []
@@ -331,12 +320,11 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
     It has the line of the first of them and the first three names.
     """
-    from calibration.tables.files import line_of
-    from metrics.errors import Fault
+    from calibration.tables.raw_files import LineNumbers
 
-    names = visits.loc[strange, ["worker", "topic"]].drop_duplicates()
+    names, lines = visits.loc[strange, ["worker", "topic"]].drop_duplicates(), LineNumbers(file)
     shown = [
-        f"worker {worker!r} topic {topic!r} on line {line_of(file, row)}"
+        f"worker {worker!r} topic {topic!r} on line {lines[row]}"
         for row, worker, topic in names[:3].itertuples(name=None)
     ]
     more = ", ..." if len(names) > len(shown) else ""
@@ -344,21 +332,20 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
         problem=f"{count} ({', '.join(shown)}{more})",
         cure="write worker and topic as in table follows, or add the follows that are missing",
         path=str(file),
-        line=line_of(file, names.index[0]),
+        line=lines[names.index[0]],
     )
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
     """Return the fault of visits outside their follow, at the first of them."""
-    from calibration.tables.files import line_of
-    from metrics.errors import Fault
+    from calibration.tables.raw_files import LineNumbers
 
     count = f"{astray.sum():,} of {len(astray):,} visits"
     return Fault(
         problem=f"{count} {'begins before its' if astray.sum() == 1 else 'begin before their'} follow did, or after it ended",
         cure="write all times in one time zone, and follows from the enrolment to the end of the study",
         path=str(file),
-        line=line_of(file, int(astray.argmax())),
+        line=LineNumbers(file)[astray.argmax()],
     )
 
 
@@ -435,3 +422,23 @@ def read_with_verdicts(
         graded = ["strength"] * bool(found["preferences"]["strength"].notna().any())
         found["preferences"] = found["preferences"][[*VOTED, *graded, *ids]]
     return found, verdicts
+
+
+def preferences_of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
+    """Return the judgments of a task, of the only one where none is named.
+
+    Raises
+    ------
+    InputError
+        If there are none, no such task, or several and none is named.
+    """
+    path = folder / "preferences.csv"
+    if preferences is None or preferences.empty:
+        raise input_fault(
+            "no person has judged a pair", path=path, cure="give tables with preferences of people"
+        )
+    tasks = sorted(preferences["task"].unique())
+    if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
+        problem = "there are several tasks" if task is None else f"there is no task {task!r}"
+        raise input_fault(problem, path=path, cure=f"give --task, one of {join_names(tasks)}")
+    return preferences[preferences["task"] == (task or tasks[0])]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
+from metrics.errors import Fault, InputError, input_fault, pluralise
 from study_app.cli.options import MAX_COUNT, FiniteFloat, option, output_folder, with_options
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from calibration.interchange.preferences import Imported
     from calibration.interchange.seconds import LengthRules
     from calibration.interchange.times import TimeRules
-    from metrics.errors import Fault
     from metrics.readers.any_table import TableRules
 
     class Rules(TypedDict):
@@ -50,44 +50,44 @@ def meanings_of(known: Callable[[], Sequence[str]]) -> Callable[..., dict[str, s
     return split
 
 
-def _delimiter(ctx: click.Context, param: click.Parameter, value: str) -> str:
+def _delimiter(value: str) -> str:
     """Return a delimiter that may be written as a word."""
     character = _WORDS.get(value, value)
     if len(character) != 1 or character in '"\r\n':
-        wrong = (
+        raise click.BadParameter(
             f"{value!r} is no single character; write it between quotes, or one of comma, semicolon, tab, bar"
         )
-        raise click.BadParameter(wrong, ctx=ctx, param=param)
     return character
 
 
-def _conditions(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    """Split values like COLUMN=VALUE at the first `=`."""
-    for value in values:
+def _pair_like(form: str) -> Callable[[str], tuple[str, str]]:
+    """Return a parser of values like ``form``, such as COLUMN=VALUE, which splits at the first `=`."""
+
+    def pair(value: str) -> tuple[str, str]:
         if "=" not in value:
-            raise click.BadParameter(f"{value!r} is not like {param.metavar}", ctx=ctx, param=param)
-    return tuple((value.partition("=")[0], value.partition("=")[2]) for value in values)
+            raise click.BadParameter(f"{value!r} is not like {form}")
+        return value.partition("=")[0], value.partition("=")[2]
+
+    return pair
 
 
-def _time_format(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def _time_format(value: str) -> str:
     from calibration.interchange.times import EPOCHS
 
-    if value is not None and "%" not in value and value not in EPOCHS:
-        wrong = f"{value!r} is neither {' nor '.join(EPOCHS)}, nor has it a % as in '%d/%m/%Y %H:%M'"
-        raise click.BadParameter(wrong, ctx=ctx, param=param)
+    if "%" not in value and value not in EPOCHS:
+        raise click.BadParameter(
+            f"{value!r} is neither {' nor '.join(EPOCHS)}, nor has it a % as in '%d/%m/%Y %H:%M'"
+        )
     return value
 
 
-def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def _time_zone(value: str) -> str:
     from calibration.interchange.times import named_zone
-    from metrics.errors import InputError
 
     try:
-        return value if value is None else named_zone(value).key
+        return named_zone(value).key
     except InputError as error:
-        raise click.BadParameter(str(error), ctx=ctx, param=param) from None
+        raise click.BadParameter(str(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +96,13 @@ class CellOptions:
 
     time_format: str | None = option(
         metavar="FORMAT",
-        callback=_time_format,
+        type=_time_format,
         help="Format of times: epoch-s or epoch-ms for seconds or milliseconds since 1970, else as in Python's "
         "strptime, such as '%d/%m/%Y %H:%M'. Default: ISO 8601, or numbers that can only be one of the two.",
     )
     time_zone: str | None = option(
         metavar="NAME",
-        callback=_time_zone,
+        type=_time_zone,
         help="Time zone of times without one, by its IANA name, such as Europe/Berlin. Default: UTC, with a note; "
         "beside times with a zone they are a fault.",
     )
@@ -110,7 +110,7 @@ class CellOptions:
         metavar="CHARACTER",
         default=",",
         show_default=False,
-        callback=_delimiter,
+        type=_delimiter,
         help="Separator of fields in FILE, such as ';', or a word: comma, semicolon, tab, bar. Default: comma.",
     )
 
@@ -124,8 +124,7 @@ class CellOptions:
     )
     where: tuple[tuple[str, str], ...] = option(
         metavar="COLUMN=VALUE",
-        callback=_conditions,
-        multiple=True,
+        type=_pair_like("COLUMN=VALUE"),
         help="Read only rows with this VALUE in COLUMN: _golden=false leaves out test questions. Several values of one column are each "
         "let in; several columns must all fit.",
     )
@@ -201,8 +200,7 @@ class PreferenceFile:
     criteria: tuple[tuple[str, str], ...] = option(
         "--criterion",
         metavar="NAME=COLUMN",
-        callback=_conditions,
-        multiple=True,
+        type=_pair_like("NAME=COLUMN"),
         help="Column with the answer about a criterion, said as in --choice: makes table criteria. Repeatable.",
     )
     pair: str | None = column("an id of the system pair.")
@@ -234,7 +232,6 @@ def import_preferences(file: Path, output: Path, *, said: PreferenceFile, readin
     tool logged are imported by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
-    from metrics.errors import pluralise
 
     if said.task is not None and said.task_column is not None:
         raise click.UsageError("give one of --task and --task-column")
@@ -298,7 +295,6 @@ def _check_free(folder: Path, study: str | None, *names: str) -> None:
     With ``study``, only those of another study are in the way.
     """
     from calibration.tables.study_json import read_study
-    from metrics.errors import input_fault
 
     record = read_study(folder)
     if record is None:
@@ -314,7 +310,6 @@ def _write_preferences(
 ) -> None:
     from calibration.tables.files import write_tables
     from calibration.tables.study_json import StudyRecord, write_study
-    from metrics.errors import input_fault
 
     of_others = [path for path in folder.glob("criteria.*") if path.suffix in {".csv", ".parquet"}]
     if of_others and "criteria" not in tables:
@@ -341,16 +336,14 @@ def _reasons() -> tuple[str, ...]:
     return END_REASONS
 
 
-def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+def _moment(value: str) -> datetime:
     """Read a time in ISO 8601, with or without a zone."""
-    if value is None:
-        return None
     try:
-        time = datetime.fromisoformat(value)
+        return datetime.fromisoformat(value)
     except ValueError:
-        wrong = f"{value!r} is not a time in ISO 8601, such as 2026-03-01T09:30:00Z"
-        raise click.BadParameter(wrong, ctx=ctx, param=param) from None
-    return time
+        raise click.BadParameter(
+            f"{value!r} is not a time in ISO 8601, such as 2026-03-01T09:30:00Z"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,12 +372,10 @@ class VisitFile:
     )
     study_end: datetime | None = option(
         metavar="TIME",
-        callback=_moment,
+        type=_moment,
         help="End of the study, in ISO 8601: people could come back until then. Default: the end of the last visit of all.",
     )
-    no_follows: bool = option(
-        is_flag=True, help="Do not make table follows; one that is in DIR stays as it is."
-    )
+    no_follows: bool = option(help="Do not make table follows; one that is in DIR stays as it is.")
     study: str = option(default="visits", help="Name of the study in study.json.")
 
 
@@ -405,7 +396,6 @@ def import_visits(file: Path, output: Path, *, said: VisitFile, reading: CellOpt
         follows_of_visits,
         read_foreign_visits,
     )
-    from metrics.errors import pluralise
 
     folder = output
     if (said.end is None) == (said.seconds is None):

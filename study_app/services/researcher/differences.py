@@ -62,6 +62,7 @@ _OF_FILES = ("ids", "keep_out", "signing_keys", "pseudonyms")
 ABSENT = "nothing"
 MAX_LINES = 6
 """Most differing lines of one text that are shown."""
+_PLACES_OF_FILES = {("collection",), ("systems",)}
 _NOT_OF_ANSWERS = ["path", "source_sha256"]
 _OF_TEXTS = ["offset_chars", "alt"]
 """Columns of derived tables that a moved file, and a mended text, change."""
@@ -134,15 +135,35 @@ def file_changes(session: Session, study: LoadedStudy, content: StudyContent) ->
     pairs = [(place, old.get(place, ABSENT), new.get(place, ABSENT)) for place in places]
     differing = [(place, before, after) for place, before, after in pairs if before != after]
     absent = {place for place, *values in differing if ABSENT in values}
+    names = [task.name for task in study.tasks]
     return [
         Change(
-            line=f"{_key(place)}: {_short(before)} -> {_short(after)}",
+            line=_of_a_file(names, place, before, after)
+            or f"{_key(place)}: {_short(before)} -> {_short(after)}",
             verdict=_verdict(place, before, after, new.get(place[:2]) if place[0] == "tasks" else None),
             place=place,
+            why=f", which{_CORRUPTS}" if place[2:3] in _PLACES_OF_FILES else _CORRUPTS,
         )
         for place, before, after in differing
         if not absent & {place[:end] for end in range(1, len(place))}
     ]
+
+
+def _of_a_file(names: Sequence[str], place: Place, before: Any, after: Any) -> str | None:
+    """Return what happened to a file of a task in words, None for another difference; what that changes has lines of its own."""
+    if place[2:3] not in _PLACES_OF_FILES or not isinstance(place[1], int) or place[1] >= len(names):
+        return None
+    is_system, name = place[2] == "systems", place[3]
+    if place[-1] == "media":
+        happened = f"pictures or sounds of system {name} have changed"
+    elif place[-1] == "path" and len(place) > 4:
+        happened = f"the file of {'system ' * is_system}{name} was {before}, and is {after} now"
+    elif ABSENT in {before, after}:
+        what = f"system {name}" if is_system else f"a file of {name}"
+        happened = f"{what} is {'added' if before == ABSENT else 'no longer named'}"
+    else:
+        happened = f"the file of {'system ' * is_system}{name} has changed"
+    return f"{names[place[1]]}: {happened}"
 
 
 def content_changes(session: Session, study: LoadedStudy, content: StudyContent) -> list[Change]:
@@ -162,15 +183,21 @@ def accept_problems(accepted: Collection[str], changes: Iterable[Change], study:
     return [
         f"{name}: its texts are those that workers see already"
         if name in topics
-        else f"{name}: there is no such topic; {_like(name, topics)}"
+        else f"{name}: there is no such topic; {_like(name, topics, sorted(changed))}"
         for name in accepted
         if name not in changed
     ]
 
 
-def _like(name: str, names: Sequence[str]) -> str:
-    near = closest_name(name, names)
-    return f"did you mean {near}" if near else f"the topics are {join_names(names)}"
+def _like(name: str, names: Sequence[str], changed: Sequence[str]) -> str:
+    near = closest_name(name, names) if "/" in name else None
+    return (
+        f"did you mean {near}"
+        if near
+        else f"texts of {join_names(changed)} differ"
+        if changed
+        else f"the topics are {join_names(names)}"
+    )
 
 
 def _verdict(place: Place, old: Any, new: Any, kind: str | None) -> Verdict:

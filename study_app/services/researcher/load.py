@@ -184,7 +184,7 @@ def plan_load(
     changes = file_changes(session, study, content)
     if has_answers:
         changes += content_changes(session, study, content)
-    has_workers = _has_workers(session, study)
+    has_workers = bool(session.scalar(select(exists().where(Worker.study_id == study.id))))
     faults = [
         _fault(content, change)
         for change in changes
@@ -264,10 +264,6 @@ def _keep_consent_text(session: Session, study: LoadedStudy, consent: str, *, no
                 loaded_at=now,
             )
         )
-
-
-def _has_workers(session: Session, study: LoadedStudy) -> bool:
-    return bool(session.scalar(select(exists().where(Worker.study_id == study.id))))
 
 
 def _has_answers(session: Session, study: LoadedStudy) -> bool:

@@ -22,12 +22,12 @@ from study_app.protocol.domain import (
     MIN_TIMED,
     MIN_VALIDATIONS,
 )
-from study_app.services.researcher.care import CHOICES, CareChecks, care_checks
 from study_app.services.researcher.reconcile import PaymentCounts, count_payments
 from study_app.services.worker.adaptive import adaptive_pairs, load_search
 from study_app.services.worker.availability import taken_units
 from study_app.services.worker.streams import WAS_USED, follower_tallies
 from study_app.services.worker.tallies import slot_is_taken, task_tallies
+from study_app.store.care import CHOICES, CareChecks, care_checks
 from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Showing, Slot, Topic, Worker
 from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic
 from study_app.store.submissions import takes_part

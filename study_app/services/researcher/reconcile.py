@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias, cast
 
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
@@ -23,24 +22,7 @@ from study_app.store.task_models import CodeShown, Follow, PlatformRecord
 from study_app.study.platform_list import Submission
 from study_app.study.platforms import Platform, platform_of
 
-SubmissionState: TypeAlias = Literal[
-    "pay_without_code",
-    "pay",
-    "unknown_state",
-    "not_handed_in",
-    "not_listed",
-    "shared_submission",
-    "same_work",
-    "ended_early",
-    "no_data",
-    "wrong_code",
-    "kept_out",
-    "unknown",
-    "open",
-    "marked_paid",
-    "paid",
-]
-SUBMISSION_STATES: dict[SubmissionState, str] = {
+SUBMISSION_STATES: dict[str, str] = {
     "pay_without_code": "complete data, but no code or another submission: pay; a missing code is no reason to reject anybody",
     "pay": "complete data and the right code, not paid yet: pay",
     "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
@@ -55,6 +37,7 @@ SUBMISSION_STATES: dict[SubmissionState, str] = {
     "unknown": "nobody in this study has this id: they never came, or their id was deleted",
     "open": "nothing handed in, and nothing to pay: no complete data, or another submission of the same person pays for them",
     "marked_paid": "marked as paid in the console, whatever the list says",
+    "paid_by_api": "an approval or a bonus was sent by the API, and the list does not show it yet: do not pay again; its order may still wait for you",
     "paid": "paid, for complete data or for what was agreed",
 }
 """Meaning of each state and what to do, those first that need something done."""
@@ -76,7 +59,7 @@ class ReconciledSubmission:
     submission: str
     status: str
     ended: str
-    finding: SubmissionState
+    finding: str
     pseudonym: str = ""
 
 
@@ -133,9 +116,7 @@ def reconcile(
             submission=submission.submission,
             status=submission.status,
             ended="" if worker is None else _ended(worker),
-            finding=_stranger(session, loaded_study, submission)
-            if record is None
-            else cast("SubmissionState", record.finding),
+            finding=_stranger(session, loaded_study, submission) if record is None else record.finding or "",
             pseudonym="" if worker is None else worker.row.pseudonym,
         )
         for submission, worker, record in rows
@@ -160,7 +141,7 @@ def list_detail(reconciled: Sequence[ReconciledSubmission], lines: int) -> str:
     return words + (f" and {strangers} with ids unknown here" if strangers else "")
 
 
-def _stranger(session: Session, study: CachedStudy, submission: Submission) -> SubmissionState:
+def _stranger(session: Session, study: CachedStudy, submission: Submission) -> str:
     return "kept_out" if is_kept_out(session, study, submission.worker) else "unknown"
 
 
@@ -234,7 +215,7 @@ def _stored_records(session: Session, study: int) -> dict[tuple[int, str], Platf
     return {(record.identity_id, record.submission): record for record in session.scalars(records)}
 
 
-PAYS: tuple[SubmissionState, ...] = (
+PAYS: tuple[str, ...] = (
     "paid",
     "marked_paid",
     "pay",
@@ -267,16 +248,12 @@ def _pay_once(
             if not _is_of_visit(session, study, worker, record.submission)
         ]
         newest_first = reversed(same_work)
-        for record in sorted(
-            newest_first, key=lambda record: PAYS.index(cast("SubmissionState", record.finding))
-        )[1:]:
+        for record in sorted(newest_first, key=lambda record: PAYS.index(record.finding or ""))[1:]:
             if record.finding not in {"paid", "marked_paid"}:
                 record.finding = "open" if record.finding == "not_handed_in" else "same_work"
 
 
-def _finding(
-    session: Session, study: CachedStudy, worker: _KnownWorker, submission: Submission
-) -> SubmissionState:
+def _finding(session: Session, study: CachedStudy, worker: _KnownWorker, submission: Submission) -> str:
     due = _due(session, study, worker, submission)
     if due:
         if submission.paid:

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.services.researcher.care import CareChecks, care_checks
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.services.worker.worker_progress import load_progress
+from study_app.store.care import CareChecks, care_checks
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.platform_models import PlatformOrder
 from study_app.store.study_cache import CachedStudy, StudyCache

@@ -11,14 +11,10 @@ from sqlalchemy.orm import Session
 from study_app.protocol.adaptive import BestSearch, DrawnPair, best_searches, draw_pairs
 from study_app.services.worker.tallies import task_tallies
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
+from study_app.store.revisions import is_newest
 from study_app.store.study_cache import CachedTask
 from study_app.study.entries import AdaptivePairs, AssignedPairTask
 
-_NEWEST = (
-    select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
-    .group_by(Judgment.showing_id)
-    .subquery()
-)
 _VOTES = (
     select(
         Showing.pair_id,
@@ -28,7 +24,6 @@ _VOTES = (
         func.count(),
     )
     .select_from(Judgment)
-    .join(_NEWEST, (_NEWEST.c.showing_id == Judgment.showing_id) & (_NEWEST.c.revision == Judgment.revision))
     .join(Showing, Showing.id == Judgment.showing_id)
     .join(Pair, Pair.id == Showing.pair_id)
     .join(Topic, Topic.id == Pair.topic_id)
@@ -40,6 +35,7 @@ _VOTES = (
         Showing.repeats_id.is_(None),
         Pair.gold.is_(None),
         Worker.withdrawn_at.is_(None),
+        is_newest(Judgment),
     )
     .group_by(Showing.pair_id, Showing.left_system_id)
 )

@@ -8,6 +8,7 @@ fail.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any, TypeVar
 
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
@@ -16,13 +17,14 @@ from study_app.protocol.steps import Step
 from study_app.services.worker.ends import time_of_end
 from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import Ballot, Judgment, Showing
-from study_app.store.study_cache import CachedTask, SlotRow, StudyCache, WorkerRow, update_rows
+from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow, StudyCache, WorkerRow, update_rows
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import NewToken, PageToken
 from study_app.study.pair_answers import PairAnswer
 from study_app.study.question_answers import ReplyValue
 from study_app.tasks.kinds import TRIES, CheckItem
 
+Revised = TypeVar("Revised", Ballot, Rating, Reply)
 COMPLETION_LETTERS = 12
 CLOCK_TOLERANCE_MS = 2_000
 # Written once: these run with every pair page.
@@ -118,16 +120,9 @@ def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToke
 
     The same votes again change nothing; others are a new revision.
     """
-    newest = session.scalars(
-        select(Ballot).where(Ballot.slot_id == slot.id).order_by(Ballot.revision.desc()).limit(1)
-    ).one_or_none()
+    newest = newest_answer(session, Ballot, slot.id)
     if newest is None or newest.intents != list(intents):
-        revision = 1 if newest is None else newest.revision + 1
-        session.add(
-            Ballot(
-                slot_id=slot.id, revision=revision, intents=list(intents), page_key=page.key, decided_at=now
-            )
-        )
+        session.add(Ballot(slot_id=slot.id, intents=list(intents), **_revision(newest, page, now)))
         finish_slot(session, slot, now=now)
         session.flush()
 
@@ -162,15 +157,40 @@ def judge(
         "study_version": page.version,
     }
     session.connection().execute(_NEW_JUDGMENT, judgment)
+    _finish_with_page(session, progress, step, now=now)
+
+
+def _finish_with_page(session: Session, progress: WorkerProgress, step: Step, *, now: datetime) -> None:
+    """Finish a slot if the page at hand was the last without an answer."""
     answered = progress.state.tasks[step.task - 1].slots[step.query - 1].answered
     if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
-        finish_slot(session, slot, now=now)
+        finish_slot(session, progress.slot(step), now=now)
 
 
 def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
     """Store the time at which a slot became complete, the first time only."""
     if slot.done_at is None:
         update_rows(session, slot, done_at=now)
+
+
+def newest_answer(
+    session: Session, answer: type[Revised], owner: int, *, until: datetime | None = None
+) -> Revised | None:
+    """Return the revision of an answer that counts now or at ``until``, None before the first.
+
+    ``owner``: row of the sheet of ratings, or of the slot of votes and of answers to questions.
+    """
+    owned_by = getattr(answer, "sheet_id" if answer is Rating else "slot_id")
+    revisions = select(answer).where(owned_by == owner)
+    if until is not None:
+        revisions = revisions.where(answer.decided_at < until)
+    return session.scalars(revisions.order_by(answer.revision.desc()).limit(1)).one_or_none()
+
+
+def _revision(newest: Ballot | Rating | Reply | None, page: PageToken, now: datetime) -> dict[str, Any]:
+    """Return what every new revision of an answer has."""
+    number = 1 if newest is None else newest.revision + 1
+    return {"revision": number, "page_key": page.key, "decided_at": now}
 
 
 def shown_pair(
@@ -255,13 +275,22 @@ class PageRequest:
     @property
     def language(self) -> str:
         """Language of the step's task, or of the study for pages of no task."""
-        loaded_study = self.here.plan
-        return self.here.task(self.step).entry.language if self.step.task else loaded_study.language
+        return self.task.entry.language if self.step.task else self.here.plan.language
 
     @property
-    def query(self) -> str:
-        """Text of the step's query, or title of its event."""
-        return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text
+    def task(self) -> CachedTask:
+        """Task of the step."""
+        return self.here.task(self.step)
+
+    @property
+    def slot(self) -> SlotRow:
+        """Slot of the step."""
+        return self.here.slot(self.step)
+
+    @property
+    def topic(self) -> CachedTopic:
+        """Query or event of the step's slot."""
+        return self.task.topic(self.slot.topic_id)
 
 
 HIGHEST = 4
@@ -270,9 +299,6 @@ HIGHEST = 4
 2 is somewhat important and 0 unimportant (two-layered-summaries §4.1).
 """
 _SHEET = select(Sheet).where(Sheet.slot_id == bindparam("slot"), Sheet.position == bindparam("position"))
-_RATINGS = (
-    select(Rating).where(Rating.sheet_id == bindparam("sheet")).order_by(Rating.revision.desc()).limit(1)
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,12 +390,6 @@ def sheet_of(session: Session, progress: WorkerProgress, step: Step) -> Sheet:
     return session.scalars(_SHEET, {"slot": progress.slot(step).id, "position": step.pair}).one()
 
 
-def newest_rating(session: Session, sheet: Sheet, *, until: datetime | None = None) -> Rating | None:
-    """Return the rating that counts now or at ``until``, None before the first."""
-    ratings = _RATINGS if until is None else _RATINGS.where(Rating.decided_at < until)
-    return session.scalars(ratings, {"sheet": sheet.id}).one_or_none()
-
-
 def sent_ratings(sheet: Sheet, sent: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Return the ratings in a form by iUnit, from 0 to `HIGHEST`.
 
@@ -397,34 +417,15 @@ def rate(
     The same ratings again change nothing, others are a new revision. The slot is done with the last sheet it
     needs.
     """
-    slot, sheet = progress.slot(step), sheet_of(session, progress, step)
+    sheet = sheet_of(session, progress, step)
     if set(ratings) != set(sheet.iunits):
         return False
-    newest = newest_rating(session, sheet)
-    if newest is not None and newest.ratings == dict(ratings):
-        return True
-    session.add(
-        Rating(
-            sheet_id=sheet.id,
-            revision=1 if newest is None else newest.revision + 1,
-            ratings=dict(ratings),
-            page_key=page.key,
-            decided_at=now,
-        )
-    )
-    answered = progress.state.tasks[step.task - 1].slots[step.query - 1].answered
-    if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
-        finish_slot(session, slot, now=now)
-    session.flush()
+    newest = newest_answer(session, Rating, sheet.id)
+    if newest is None or newest.ratings != dict(ratings):
+        session.add(Rating(sheet_id=sheet.id, ratings=dict(ratings), **_revision(newest, page, now)))
+        _finish_with_page(session, progress, step, now=now)
+        session.flush()
     return True
-
-
-def newest_reply(session: Session, slot: SlotRow, *, until: datetime | None = None) -> Reply | None:
-    """Return the answers to questions that count now or at ``until``, None before any."""
-    mine = select(Reply).where(Reply.slot_id == slot.id)
-    if until is not None:
-        mine = mine.where(Reply.decided_at < until)
-    return session.scalars(mine.order_by(Reply.revision.desc()).limit(1)).one_or_none()
 
 
 def reply(
@@ -434,16 +435,8 @@ def reply(
 
     The same answers again change nothing; others are a new revision.
     """
-    newest = newest_reply(session, slot)
+    newest = newest_answer(session, Reply, slot.id)
     if newest is None or newest.answers != dict(answers):
-        session.add(
-            Reply(
-                slot_id=slot.id,
-                revision=1 if newest is None else newest.revision + 1,
-                answers=dict(answers),
-                page_key=page.key,
-                decided_at=now,
-            )
-        )
+        session.add(Reply(slot_id=slot.id, answers=dict(answers), **_revision(newest, page, now)))
         finish_slot(session, slot, now=now)
         session.flush()

@@ -20,7 +20,6 @@ from study_app.protocol.domain import (
     has_room,
     least_shown,
     planned_showings,
-    rng_for,
     topic_order,
     with_gold,
 )
@@ -89,16 +88,14 @@ def _draw_query(
         pairs=entry.pairs_each,
         validation=entry.validation_pairs,
         swapped=entry.validation_swapped,
-        rng=rng_for(progress.plan.entry.seed, progress.worker.number, f"pairs {task.number}.{slot.position}"),
+        rng=progress.rng(f"pairs {task.number}.{slot.position}"),
     )
-    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"gold {task.number}.{slot.position}")
+    rng = progress.rng(f"gold {task.number}.{slot.position}")
     planned = with_gold(planned, _drawn_gold(session, task, entry, slot, rng), rng)
     repeats = [
-        (position, loaded_study.repeats)
-        for position, loaded_study in enumerate(planned)
-        if loaded_study.repeats is not None
+        (place, showing.repeats) for place, showing in enumerate(planned) if showing.repeats is not None
     ]
-    first = [loaded_study for loaded_study in planned if loaded_study.repeats is None]
+    first = [showing for showing in planned if showing.repeats is None]
     _store(session, _showing_rows(progress, task, slot, planned), first)
     if repeats:
         _link_repeats(session, slot, repeats)
@@ -122,9 +119,7 @@ def _draw_pairs(
     """
     rows, first = [], []
     for slot in slots:
-        rng = rng_for(
-            progress.plan.entry.seed, progress.worker.number, f"pairs {task.number}.{slot.position}"
-        )
+        rng = progress.rng(f"pairs {task.number}.{slot.position}")
         left, right = balanced_sides(tallies[slot.unit], rng)
         shown = PlannedShowing(pair=slot.unit, left=left, right=right)
         again = [*_drawn_repeats(session, task, slot, entry, rng).items()] if is_last else []
@@ -147,7 +142,7 @@ def _reveals_silence(progress: WorkerProgress, task: CachedTask, entry: Assigned
     """Return whether a worker sees which days were silent; None without days."""
     if entry.revealed != "random":
         return entry.revealed
-    return rng_for(progress.plan.entry.seed, progress.worker.number, f"silence {task.number}").random() < 0.5
+    return progress.rng(f"silence {task.number}").random() < 0.5
 
 
 def _drawn_gold(
@@ -212,17 +207,17 @@ def _showing_rows(
     return [
         {
             "slot_id": slot.id,
-            "pair_id": loaded_study.pair,
+            "pair_id": showing.pair,
             "position": position,
             "name": f"{stem}.{task.number}.{slot.position}.{position}",
-            "left_system_id": loaded_study.left,
-            "right_system_id": loaded_study.right,
+            "left_system_id": showing.left,
+            "right_system_id": showing.right,
             "repeats_id": None,
             "reveals_silence": None,
             "chance": None,
             "drawn": None,
         }
-        for position, loaded_study in enumerate(planned, start=1)
+        for position, showing in enumerate(planned, start=1)
     ]
 
 
@@ -256,7 +251,7 @@ def _draw_sheets(
     The order is for one worker and intent.
     """
     iunits = list(task.topic(slot.topic_id).detail["iunits"])
-    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"iunits {task.number}.{slot.position}")
+    rng = progress.rng(f"iunits {task.number}.{slot.position}")
     rng.shuffle(iunits)
     pages = -(-len(iunits) // entry.iunits_per_page)
     session.add_all(
@@ -286,11 +281,7 @@ def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopi
     A query's number is its rank in that list. Queries that were added after the worker's consent come last, so that numbers on open
     pages hold.
     """
-    consented_at, seed, worker = (
-        progress.worker.consented_at,
-        progress.plan.entry.seed,
-        progress.worker.number,
-    )
+    consented_at = progress.worker.consented_at
     came = [
         topic.added_at if topic.added_at and consented_at and topic.added_at > consented_at else EPOCH
         for topic in task.topics
@@ -299,7 +290,7 @@ def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopi
     for at in sorted(set(came)):
         topics = [topic for topic, time in zip(task.topics, came, strict=True) if time == at]
         purpose = f"topics {task.number}" if at == EPOCH else f"topics {task.number} {at.isoformat()}"
-        listed += (topics[index] for index in topic_order(len(topics), rng_for(seed, worker, purpose)))
+        listed += (topics[index] for index in topic_order(len(topics), progress.rng(purpose)))
     return listed
 
 
@@ -358,9 +349,7 @@ def _take_adaptive_pairs(
     besides = {slot.unit for slot in own_slots} | closed_units(task)
     search = load_search(session, task, now=now)
     left = search.open_pairs(besides)
-    rng = rng_for(
-        progress.plan.entry.seed, progress.worker.number, f"adaptive {task.number}.{len(own_slots) + 1}"
-    )
+    rng = progress.rng(f"adaptive {task.number}.{len(own_slots) + 1}")
     draws = {draw.pair: draw for draw in search.draw(besides, _at_once(progress, task, left), rng)}
     if not draws:
         return False
@@ -403,11 +392,7 @@ def _next_units(
             break
         least = [unit for unit, number in left.items() if number == fewest]
         of_topic = [unit for unit in least if topics[unit] == at_hand]
-        rng = rng_for(
-            progress.plan.entry.seed,
-            progress.worker.number,
-            f"unit {task.number}.{len(own_slots) + len(places) + 1}",
-        )
+        rng = progress.rng(f"unit {task.number}.{len(own_slots) + len(places) + 1}")
         unit = rng.choice(sorted(of_topic or least))
         at_hand = topics[unit]
         places.append((at_hand, unit))
@@ -440,14 +425,15 @@ def _hold(
     assignment = (
         own_slots[-1].assignment_id if own_slots else assignment_of(session, progress.worker, task, now=now)
     )
+    entry = progress.plan.entry
+    lease = entry.lease if own_slots or has_answer(progress) else entry.first_lease
     rows: list[dict[str, Any]] = [
         {
             "assignment_id": assignment,
             "topic_id": topic,
             "unit": unit,
             "position": position,
-            "expires_at": now
-            + (lease(progress) if own_slots or has_answer(progress) else progress.plan.entry.first_lease),
+            "expires_at": now + lease,
             "late": False,
             "search_shown_at": None,
             "search_left_at": None,
@@ -494,7 +480,7 @@ def keep_alive(session: Session, progress: WorkerProgress, *, now: datetime, ans
     entry = progress.plan.entry
     if entry.first_lease < entry.lease and not answers and not has_answer(progress):
         return
-    until = now + lease(progress)
+    until = now + entry.lease
     own_slots = [(slot, task) for task in progress.plan.tasks for slot in progress.slots[task.number]]
     open_slots = [(slot, task) for slot, task in own_slots if slot.done_at is None]
     for slot, task in open_slots:
@@ -518,11 +504,6 @@ def _has_place(session: Session, slot: SlotRow, task: CachedTask, *, now: dateti
         topic = task.topic(slot.topic_id)
         taken_so_far = taken_units(session, task, now=now, topic=topic, besides_slot=slot.id)[slot.unit]
     return has_room(taken_so_far, task.limit)
-
-
-def lease(progress: WorkerProgress) -> timedelta:
-    """Return the time for which a slot is held without activity."""
-    return progress.plan.entry.lease
 
 
 def queue_for(session: Session, task: CachedTask) -> None:

@@ -26,7 +26,6 @@ from study_app.protocol.domain import (
     fewest,
     follow_length,
     is_same_visit,
-    rng_for,
     stream_time,
 )
 from study_app.protocol.steps import Step
@@ -137,7 +136,7 @@ def enrol(
     if slot.id in progress.follows:
         return progress.follows[slot.id]
     queue_for(session, task)
-    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"system {task.number}.{slot.position}")
+    rng = progress.rng(f"system {task.number}.{slot.position}")
     tallies = follower_tallies(session, task, slot.topic_id)[slot.topic_id]
     system = rng.choice(fewest(tallies, task.following.workers_per_stream))
     stream = plans.stream(session, progress.plan, slot.topic_id, system)

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from study_app.protocol.domain import (
     UsefulQuestionDraw,
     drawn_questions,
-    rng_for,
     single_new_nuggets,
     visits_late,
 )
@@ -94,11 +93,7 @@ def ask(
             for followed_stream in _candidates(session, followed_stream, view)
             if followed_stream.nugget not in asked
         ]
-        rng = rng_for(
-            progress.plan.entry.seed,
-            progress.worker.number,
-            f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
-        )
+        rng = progress.rng(f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}")
         so_far = _asked_so_far(session, progress.plan.id) if candidates else {}
         drawn_now = drawn_questions(candidates, so_far, room, rng)
         if drawn_now:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from random import Random
 from typing import Any
 
 from sqlalchemy import BigInteger, Connection, bindparam, case, exists, false, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
+from study_app.protocol.domain import rng_for
 from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState, is_settled
 from study_app.services.worker.availability import has_open
 from study_app.store.models import (
@@ -105,6 +107,10 @@ class WorkerProgress:
     def wanted(self, task: CachedTask) -> int:
         """Return the number of queries, events or units of a task that the worker is asked to do."""
         return task.wanted_of(self.worker.consented_at)
+
+    def rng(self, purpose: str) -> Random:
+        """Return the random generator of the worker for one purpose."""
+        return rng_for(self.plan.entry.seed, self.worker.number, purpose)
 
     def is_over(self, task: CachedTask) -> bool:
         """Return whether a task gives the worker nothing more, as `has_gone_on`, or for good."""

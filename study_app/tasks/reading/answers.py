@@ -44,7 +44,14 @@ from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
-from study_app.tasks.content import UNSHOWN, TaskContent, TopicContent, collect_faults, source_files
+from study_app.tasks.content import (
+    UNSHOWN,
+    TaskContent,
+    TopicContent,
+    collect_faults,
+    read_systems,
+    source_files,
+)
 
 LIKE_A_MARK = re.compile(
     r"\[[^\[\]\n]{0,20}\d[^\[\]\n]{0,20}\]|[【［][^【】［］\n]{0,20}\d[^【】［］\n]{0,20}[】］]"
@@ -217,12 +224,11 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     judged = collect_faults(faults, partial(read_answer_collection, folder / paths["topics"], **judgments))
     if judged is None:
         return None
-    answers_by_system = {
-        name: collect_faults(faults, partial(_system, folder / path, TopicNames(topics), paths["topics"]))
-        for name, path in task.systems.items()
-    }
-    sound = {name: answers for name, answers in answers_by_system.items() if answers is not None}
-    if len(sound) < len(answers_by_system):
+    names = TopicNames(topics)
+    sound = read_systems(
+        folder, task.systems, faults, lambda path, _name: _system(path, names, paths["topics"])
+    )
+    if sound is None:
         return None
     if "texts" in paths:
         cited = cited_without_text(answer for answers in sound.values() for answer in answers.values())

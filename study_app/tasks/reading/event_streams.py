@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from metrics.errors import Fault, InputError, closest_name
+from metrics.arrays import Ints
+from metrics.errors import Fault, InputError, closest_name, input_fault
 from metrics.events import UPDATE, Event, EventCollection, UpdateRun
 from metrics.msu.measures import text_words
-from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
@@ -22,7 +22,7 @@ from metrics.unused_input import unjudged_entries
 from study_app.protocol.sides import Block, text_block
 from study_app.protocol.streams import UpdateStream, key_of
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import TaskContent, TopicContent, source_files
+from study_app.tasks.content import TaskContent, TopicContent, read_systems, source_files
 from study_app.tasks.stream_visits import StreamVisits
 
 
@@ -35,16 +35,15 @@ def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -
     except InputError as error:
         faults += error.faults
         return None
-    runs = [_run(folder / path, collection, name, faults) for name, path in task.systems.items()]
-    if None in runs:
+    runs = read_systems(folder, task.systems, faults, lambda path, name: _run(path, collection, name))
+    if runs is None:
         return None
     streams: dict[tuple[str, str], UpdateStream] = {}
     skipped = collection.skipped.sentence(nuggets=paths["nuggets"], updates=paths["updates"])
     notes = [f"{paths['matches']}: {skipped}"] if skipped else []
-    for run in runs:
-        if run is not None:
-            notes += _notes_of_run(folder / task.systems[run.name], run, collection)
-            _add_streams(run, collection, streams, notes)
+    for run in runs.values():
+        notes += _notes_of_run(folder / task.systems[run.name], run, collection)
+        _add_streams(run, collection, streams, notes)
     return TaskContent(
         entry=task,
         files=source_files(folder, paths),
@@ -72,33 +71,25 @@ def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> li
     return notes
 
 
-def _run(path: Path, collection: EventCollection, name: str, faults: list[Fault]) -> UpdateRun | None:
+def _run(path: Path, collection: EventCollection, name: str) -> UpdateRun:
     """Read a run; refuse one with nothing to display.
 
     Such a run surely belongs to another collection.
     """
-    try:
-        run = read_update_run(path, name=name)
-    except InputError as error:
-        faults += error.faults
-        return None
-    if not any(_is_shown(collection, topic, update) for topic, update in _told(run, collection)):
-        faults.append(
-            Fault(
-                problem="no update of this run has a text in the collection",
-                cure="name a run about these events, or the updates file that has its texts",
-                path=str(path),
-                line=1,
-            )
-        )
-        return None
-    return run
-
-
-def _told(run: UpdateRun, collection: EventCollection) -> list[tuple[str, str]]:
-    """Return (event, update) of every entry about an event of the collection."""
+    run = read_update_run(path, name=name)
     entries = run.entries(collection.topics)
-    return [(topic, run.updates[entry]) for topic, rows in entries.items() for entry in rows.tolist()]
+    if not any(
+        _is_shown(collection, topic, run.updates[entry])
+        for topic, rows in entries.items()
+        for entry in rows.tolist()
+    ):
+        raise input_fault(
+            "no update of this run has a text in the collection",
+            cure="name a run about these events, or the updates file that has its texts",
+            path=path,
+            line=1,
+        )
+    return run
 
 
 def _is_shown(collection: EventCollection, topic: str, update: str) -> bool:
@@ -137,7 +128,7 @@ def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]
     return notes
 
 
-def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStream:
+def shown_stream(event: Event, run: UpdateRun, entries: Ints) -> UpdateStream:
     """Return a run's entries for an event as a stream.
 
     Oldest first; of equal times the lower confidence, then the entry that stands earlier in the run, so that newest

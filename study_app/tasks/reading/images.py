@@ -1,7 +1,6 @@
 """Content of a task with pictures: topics, and each system's checked pictures."""
 
 import hashlib
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from metrics.readers.texts import AskedTopic, read_ranked_topics
 from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, Media, Side
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import TaskContent, TopicContent, collect_faults, source_files
+from study_app.tasks.content import TaskContent, TopicContent, collect_faults, read_systems, source_files
 from study_app.tasks.image_pairs import ImagePairs
 from study_app.tasks.reading.media_files import MediaError, media_bytes, media_reader
 from study_app.tasks.reading.pictures import check_bytes, read_picture, stripped
@@ -37,12 +36,11 @@ def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> T
     asked = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if asked is None:
         return None
-    pictures = {
-        name: collect_faults(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
-        for name, path in task.systems.items()
-    }
-    whole = {name: images for name, images in pictures.items() if images is not None}
-    if len(whole) < len(pictures):
+    names = TopicNames(asked)
+    whole = read_systems(
+        folder, task.systems, faults, lambda path, _name: _system(path, names, paths["topics"])
+    )
+    if whole is None:
         return None
     if task.pairs_file is None:  # a couple that a file of pairs names on purpose is only warned of
         equal = list(_equal_pictures(asked, whole))
@@ -144,9 +142,8 @@ def _table(systems: Mapping[str, _Images]) -> bytes:
         for name, images in systems.items()
         for topic, media in images.media.items()
     ]  # fmt: skip
-    buffer = io.BytesIO()
-    pd.DataFrame(rows).to_parquet(buffer)
-    return buffer.getvalue()
+    content: bytes = pd.DataFrame(rows).to_parquet()
+    return content
 
 
 def _notes(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[str]:

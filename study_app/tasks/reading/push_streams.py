@@ -8,7 +8,6 @@ A collection is push judgments, or events made into them: Temporal Summarization
 a push, a nugget a cluster, the days are the UTC days of the event.
 """
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +31,14 @@ from metrics.readers.texts import InterestProfile, read_profiles, read_texts
 from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import EventFiles, TaskContent, TopicContent, collect_faults, source_files
+from study_app.tasks.content import (
+    EventFiles,
+    TaskContent,
+    TopicContent,
+    collect_faults,
+    read_systems,
+    source_files,
+)
 from study_app.tasks.reading.event_streams import event_words, update_block
 from study_app.tasks.stream_pairs import StreamPairs
 
@@ -183,13 +189,10 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
     source = read_push_source(folder, task, faults)
     if source is None:
         return None
-    read = [
-        collect_faults(faults, partial(_streams, folder / path, name, source))
-        for name, path in task.systems.items()
-    ]
-    streams = [run_streams for run_streams in read if run_streams is not None]
-    if len(streams) < len(read):
+    read = read_systems(folder, task.systems, faults, lambda path, name: _streams(path, name, source))
+    if read is None:
         return None
+    streams = list(read.values())
     pool = push_pool(source.judged)
     return TaskContent(
         entry=task,
@@ -325,6 +328,5 @@ def _push_cells(pool: PushPool, topics: Sequence[str], runs: Sequence[PushRun]) 
                 }
                 for topic in topics
             ]
-    buffer = io.BytesIO()
-    pd.DataFrame(rows).astype({"pair": "object"}).to_parquet(buffer)
-    return buffer.getvalue()
+    content: bytes = pd.DataFrame(rows).astype({"pair": "object"}).to_parquet()
+    return content

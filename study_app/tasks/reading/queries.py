@@ -1,16 +1,16 @@
 """Content of a task with queries: collection, and displayable summaries."""
 
-import io
+from functools import partial
 from pathlib import Path
 
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from metrics.summaries.two_layered import Collection, Element, IUnit, Query, Run, Summary
 from study_app.protocol.sides import Block, Side, text_block
 from study_app.study.entries import TaskEntry, collection_paths
-from study_app.tasks.content import TaskContent, TopicContent, source_files
+from study_app.tasks.content import TaskContent, TopicContent, collect_faults, read_systems, source_files
 
 
 def read_summary_content(
@@ -22,17 +22,16 @@ def read_summary_content(
     """
     paths = collection_paths(task)
     systems: dict[str, str] = getattr(task, "systems", {})
-    try:
-        collection = read_collection_files(
-            {kind: folder / path for kind, path in paths.items()}, name=paths["queries"]
-        )
-    except InputError as error:
-        faults += error.faults
+    files = {kind: folder / path for kind, path in paths.items()}
+    collection = collect_faults(faults, partial(read_collection_files, files, name=paths["queries"]))
+    if collection is None:
         return None
-    runs = [_run(folder / path, collection, name, faults) for name, path in systems.items()]
-    whole = [run for run in runs if run is not None]
-    if len(whole) < len(runs):
+    read = read_systems(
+        folder, systems, faults, lambda path, name: read_summary_run(path, collection, name=name)
+    )
+    if read is None:
         return None
+    whole = list(read.values())
     return TaskContent(
         entry=task,
         files=source_files(folder, paths),
@@ -53,14 +52,6 @@ def read_summary_content(
         },
         tables={"positions": _positions(collection, whole)} if whole and "importance" in paths else {},
     )
-
-
-def _run(path: Path, collection: Collection, name: str, faults: list[Fault]) -> Run | None:
-    try:
-        return read_summary_run(path, collection, name=name)
-    except InputError as error:
-        faults += error.faults
-        return None
 
 
 def shown_summary(query: Query, summary: Summary) -> Side:
@@ -85,6 +76,6 @@ def _block(query: Query, summary: Summary, place: int, element: Element) -> Bloc
 def _positions(collection: Collection, runs: list[Run]) -> bytes:
     import pandas as pd  # noqa: PLC0415 - slow to import, and only `load` needs it
 
-    buffer = io.BytesIO()
-    pd.concat([summary_positions(collection, run) for run in runs], ignore_index=True).to_parquet(buffer)
-    return buffer.getvalue()
+    positions = pd.concat([summary_positions(collection, run) for run in runs], ignore_index=True)
+    content: bytes = positions.to_parquet()
+    return content

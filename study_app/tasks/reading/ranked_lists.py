@@ -17,7 +17,7 @@ from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read
 from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
 from study_app.protocol.sides import Side, text_block
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import TaskContent, TopicContent, collect_faults, source_files
+from study_app.tasks.content import TaskContent, TopicContent, collect_faults, read_systems, source_files
 from study_app.tasks.ranked_pairs import RankedPairs
 
 
@@ -48,15 +48,12 @@ def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) ->
     if collection is None:
         return None
     topics = collect_faults(faults, partial(_topics, folder / names["topics"], collection))
-    runs = [
-        collect_faults(faults, partial(_run, folder / path, name, collection))
-        for name, path in task.systems.items()
-    ]
-    whole = [run for run in runs if run is not None]
-    if topics is None or len(whole) < len(runs):
+    whole = read_systems(folder, task.systems, faults, lambda path, name: _run(path, name, collection))
+    if topics is None or whole is None:
         return None
+    runs = list(whole.values())
     notes = _notes_of_topics(names, collection, topics)
-    for run in whole:
+    for run in runs:
         notes += _notes_of_run(run, [topic.id for topic in topics], collection, task.depth)
     return TaskContent(
         entry=task,
@@ -66,7 +63,7 @@ def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) ->
         sides={
             (topic.id, run.name): _side(run.rankings.get(topic.id, ())[: task.depth], collection)
             for topic in topics
-            for run in whole
+            for run in runs
         },
         notes=tuple(notes),
     )

@@ -19,6 +19,7 @@ from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.study_cache import CachedTask, SlotRow
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.study.platforms import frame_hosts
+from study_app.web.pages.pages import WorkerPage
 from study_app.web.serving import is_https, message_response, note_worker, relax_headers, render_page, server
 from study_app.web.show.step_pages import page_of
 
@@ -221,7 +222,7 @@ def served_page(
 
 def render_served(
     template: str,
-    page: object,
+    page: WorkerPage,
     token: str,
     served: PageToken,
     part: tuple[int, int] | None = None,

@@ -42,6 +42,7 @@ from study_app.services.researcher.audit import KeyHolder, add_audit_entry, desc
 from study_app.services.worker.entry import find_study
 from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
+from study_app.store.models import LoadedStudy
 from study_app.store.study_cache import CachedStudy
 from study_app.web.serving import is_https, server
 
@@ -89,6 +90,11 @@ class ConsoleRequest:
     entry: AuditEntry | None = None
     rollback: ExitStack = field(default_factory=ExitStack)
     after_commit: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def stored_study(self) -> LoadedStudy:
+        """The study as the database has it."""
+        return self.session.get_one(LoadedStudy, self.study.id)
 
     @property
     def key(self) -> KeyHolder:

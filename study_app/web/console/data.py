@@ -10,9 +10,9 @@ from sqlalchemy import URL
 from werkzeug.exceptions import NotFound
 
 from study_app.services.researcher import jobs
-from study_app.services.researcher.results_views import add_results_view, results_views
 from study_app.store.console_models import Job
 from study_app.store.database import transaction
+from study_app.store.results_views import add_results_view, results_views
 from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
 from study_app.web.console.job_folders import (
     NewJobFolder,

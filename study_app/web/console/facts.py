@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from study_app.services.researcher.care import Workers, care_checks, gold_answers, is_newest, repeat_answers
+from study_app.store.care import Workers, care_checks
 from study_app.store.models import Assignment, Judgment, PageLoad, Showing, Slot, StoredEvent
+from study_app.store.revisions import is_newest
 from study_app.store.study_cache import CachedStudy
 
 MIN_COMPUTER_PIXELS = 600
@@ -27,27 +28,6 @@ class LastTask:
     name: str
     done: int
     slots: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consistency:
-    """Repeated pairs that were answered as before, of how many."""
-
-    consistent: int = 0
-    repeats: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """Share of the repeated pairs answered as before; None without any."""
-        return self.consistent / self.repeats if self.repeats else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldShare:
-    """Gold pairs that were answered right, of how many."""
-
-    right: int = 0
-    pairs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,22 +68,6 @@ def last_tasks(session: Session, study: CachedStudy, workers: Workers, now: date
                 number=task.number, name=str(task.entry.name), done=finished, slots=number
             )
     return last
-
-
-def consistencies(session: Session, study: CachedStudy, workers: Workers) -> dict[int, Consistency]:
-    """Return the consistency of each worker with repeated pairs."""
-    return {
-        worker: Consistency(consistent=sum(consistent for consistent, _ in repeats), repeats=len(repeats))
-        for worker, repeats in repeat_answers(session, study, workers).items()
-    }
-
-
-def gold_shares(session: Session, study: CachedStudy, workers: Workers) -> dict[int, GoldShare]:
-    """Return how each worker with gold pairs answered them."""
-    return {
-        worker: GoldShare(right=sum(is_right for is_right, _ in gold), pairs=len(gold))
-        for worker, gold in gold_answers(session, study, workers).items()
-    }
 
 
 def windows(session: Session, workers: Workers) -> dict[int, Window]:
@@ -151,8 +115,6 @@ Fact: TypeAlias = Callable[[Session, CachedStudy, Workers, datetime], Mapping[in
 
 FACTS: Mapping[str, Fact] = {
     "last_task": last_tasks,
-    "consistency": lambda session, study, workers, _: consistencies(session, study, workers),
-    "gold": lambda session, study, workers, _: gold_shares(session, study, workers),
     "care": lambda session, study, workers, _: care_checks(session, study, workers),
     "window": lambda session, _study, workers, _: windows(session, workers),
     "gaps": lambda session, _study, workers, _: log_gaps(session, workers),

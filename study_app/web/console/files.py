@@ -62,11 +62,6 @@ class FileComparison:
     faults: Sequence[str]
     seen: str
 
-    @property
-    def may_load(self) -> bool:
-        """True if the files may be loaded, once their texts are accepted."""
-        return not self.faults
-
 
 @blueprint.get("/r/<study>/files")
 @viewer_required
@@ -74,7 +69,7 @@ def files(console_request: ConsoleRequest) -> Response:
     """Show earlier loads and, on request, how the files differ from what is loaded."""
     from study_app.services.researcher.load import plan_load  # noqa: PLC0415 - slow to import, and few requests need it
 
-    session, stored = console_request.session, _stored(console_request)
+    session, stored = console_request.session, console_request.stored_study
     comparison, faults = None, []
     if "compare" in request.args and console_request.may_act:
         content = _content(stored)
@@ -104,7 +99,7 @@ def post_load(study: str) -> Response:
         console_request = authenticate(session, study)
         if not isinstance(console_request, ConsoleRequest):
             return console_request
-        g.content = _content(_stored(console_request)) if console_request.may_act else None
+        g.content = _content(console_request.stored_study) if console_request.may_act else None
     return _load(study)
 
 
@@ -115,7 +110,7 @@ def _load(console_request: ConsoleRequest) -> Response:
     content = g.content
     if isinstance(content, InputError):
         raise content
-    session, stored = console_request.session, _stored(console_request)
+    session, stored = console_request.session, console_request.stored_study
     if _seen(plan_load(session, stored, content)) != request.form.get("seen", ""):
         raise RefusedAction(
             "The files, or what is loaded, have changed since you looked. Compare them again.", 409
@@ -124,10 +119,6 @@ def _load(console_request: ConsoleRequest) -> Response:
     report = load_study(session, content, now=console_request.now, accept_texts=accepted)
     console_request.note(load_detail(report, content))
     return console_request.back("files")
-
-
-def _stored(console_request: ConsoleRequest) -> LoadedStudy:
-    return console_request.session.get_one(LoadedStudy, console_request.study.id)
 
 
 def _content(stored: LoadedStudy) -> "StudyContent | InputError":

@@ -13,9 +13,9 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
-from study_app.services.researcher.care import is_newest
-from study_app.services.researcher.results_views import add_results_view, results_views
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
+from study_app.store.results_views import add_results_view, results_views
+from study_app.store.revisions import is_newest
 from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic
 from study_app.web.console.auth import ConsoleRequest, manager_required, row_number, viewer_required
 from study_app.web.console.layout import page

@@ -16,7 +16,6 @@ from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import room_left
-from study_app.store.models import LoadedStudy
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.alerts import Alert, find_alerts
 from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
@@ -114,7 +113,7 @@ def overview(console_request: ConsoleRequest) -> Response:
         free_bytes=room_left(server().database),
         now=console_request.now,
     )
-    paused_at = _stored_study(console_request).paused_at
+    paused_at = console_request.stored_study.paused_at
     parts = (snapshot.at.timestamp(), paused_at and paused_at.timestamp(), console_request.may_act)
     tag = "-".join(map(str, parts))
     if request.if_none_match.contains_weak(tag):
@@ -134,7 +133,7 @@ def overview(console_request: ConsoleRequest) -> Response:
 @manager_required("pause")
 def post_pause(console_request: ConsoleRequest) -> Response:
     """Pause the study for new workers; those who have begun go on."""
-    if not pause(console_request.session, _stored_study(console_request), now=console_request.now):
+    if not pause(console_request.session, console_request.stored_study, now=console_request.now):
         raise RefusedAction("The study is paused already.", 409)
     console_request.note("nobody new is let in; whoever has begun goes on")
     return console_request.back()
@@ -144,11 +143,7 @@ def post_pause(console_request: ConsoleRequest) -> Response:
 @manager_required("resume")
 def post_resume(console_request: ConsoleRequest) -> Response:
     """Open the study to new workers again."""
-    if not resume(console_request.session, _stored_study(console_request)):
+    if not resume(console_request.session, console_request.stored_study):
         raise RefusedAction("The study is not paused.", 409)
     console_request.note("new workers are let in again")
     return console_request.back()
-
-
-def _stored_study(console_request: ConsoleRequest) -> LoadedStudy:
-    return console_request.session.get_one(LoadedStudy, console_request.study.id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flask import Blueprint, Response, request
-from sqlalchemy import ColumnElement, Select, case, func, select, update
+from sqlalchemy import ColumnElement, Select, case, exists, func, select, update
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
@@ -21,13 +21,12 @@ from study_app.services.researcher.orders import (
 )
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
-    SubmissionState,
     list_detail,
     never_listed,
     reconcile,
 )
-from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PlatformIdentity
-from study_app.store.platform_models import PlatformCall
+from study_app.store.models import EPOCH, MILLISECOND, PlatformIdentity
+from study_app.store.platform_models import PlatformCall, PlatformOrder
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.store.task_models import PlatformRecord
 from study_app.study.platform_list import PlatformList, parse_platform_list
@@ -45,7 +44,7 @@ class PaymentList:
 
     heading: str
     advice: str
-    states: tuple[SubmissionState, ...]
+    states: tuple[str, ...]
     is_payable: bool
 
 
@@ -148,9 +147,12 @@ def post_list(console_request: ConsoleRequest) -> Response:
     if sent is None or not sent.filename:
         raise RefusedAction("No file was chosen. Choose the CSV that the platform lets you download.")
     read = _read(console_request.study, sent.filename, sent.read())
-    stored = console_request.session.get_one(LoadedStudy, console_request.study.id)
     rows = reconcile(
-        console_request.session, server().plans, stored, read.submissions, now=console_request.now
+        console_request.session,
+        server().plans,
+        console_request.stored_study,
+        read.submissions,
+        now=console_request.now,
     )
     words = [list_detail(rows, len(read.submissions))]
     if read.unknown:
@@ -198,10 +200,11 @@ def post_paid(console_request: ConsoleRequest) -> Response:
         raise RefusedAction(
             "A newer list was read since this page was opened. Look at it before you mark anything.", 409
         )
-    number = mark_paid(session, study_id, name, now=console_request.now)
+    number, people = mark_paid(session, study_id, name, now=console_request.now)
     if number == 0:
         raise RefusedAction("Nobody is left on this list: they were marked as paid already.", 409)
-    console_request.note(f"{pluralise(number, 'submission')} of the list {name}")
+    of_people = pluralise(people, "person", "people")
+    console_request.note(f"{pluralise(number, 'submission')} of the list {name}, of {of_people}")
     return console_request.back("payments")
 
 
@@ -270,22 +273,31 @@ def payment_rows(
     return rows
 
 
-def mark_paid(session: Session, study_id: int, name: str, *, now: datetime) -> int:
-    """Mark every submission on a list as paid; return how many."""
+def mark_paid(session: Session, study_id: int, name: str, *, now: datetime) -> tuple[int, int]:
+    """Mark every submission on a list as paid; return how many, and of how many people."""
     on_list = (
-        select(PlatformRecord.id)
+        select(PlatformRecord.id, PlatformRecord.identity_id)
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
         .where(PlatformIdentity.study_id == study_id, _finding().in_(LISTS[name].states))
     )
-    marked = session.scalars(on_list).all()
+    marked = dict(session.execute(on_list).all())
     session.execute(update(PlatformRecord).where(PlatformRecord.id.in_(marked)).values(marked_paid_at=now))
-    return len(marked)
+    return len(marked), len({*marked.values()})
 
 
 def _finding() -> ColumnElement[str]:
-    """Return the advice on a submission."""
+    """Return the advice on a submission; one for which an approval or a bonus left by the API is due no more."""
     marked = PlatformRecord.marked_paid_at.is_not(None) & (PlatformRecord.finding != "paid")
-    return case((marked, "marked_paid"), else_=PlatformRecord.finding)
+    is_of_order = (
+        PlatformRecord.finding.in_(LISTS["approve"].states) & (PlatformOrder.kind == "approval")
+    ) | (PlatformRecord.finding.in_(LISTS["pay"].states) & (PlatformOrder.kind == "bonus"))
+    ordered = exists().where(
+        PlatformOrder.worker_id == PlatformIdentity.worker_id,
+        PlatformOrder.submission == PlatformRecord.submission,
+        PlatformOrder.state != INTENDED,
+        is_of_order,
+    )
+    return case((marked, "marked_paid"), (ordered, "paid_by_api"), else_=PlatformRecord.finding)
 
 
 def _records(study_id: int) -> Select[str, str, str, str]:

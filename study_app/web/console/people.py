@@ -19,12 +19,12 @@ from sqlalchemy.orm import Session
 from metrics.errors import pluralise
 from study_app.protocol.steps import Step
 from study_app.services.researcher.audit import LOOK_UP, NOBODY
-from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.services.researcher.find import match_of
 from study_app.services.researcher.standing import STATES, codes_shown, payments_of, state_of
 from study_app.services.worker.ends import withdraw
-from study_app.store.models import LoadedStudy, Worker
+from study_app.store.care import CareChecks, Workers
+from study_app.store.models import Worker
 from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.auth import (
     ConsoleRequest,
@@ -34,7 +34,7 @@ from study_app.web.console.auth import (
     message_page,
     viewer_required,
 )
-from study_app.web.console.facts import FACTS, Consistency, GoldShare, LastTask, Window, WorkerLogGaps
+from study_app.web.console.facts import FACTS, LastTask, Window, WorkerLogGaps
 from study_app.web.console.layout import csv_response, page
 from study_app.web.console.summary import format_minutes
 from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
@@ -73,7 +73,7 @@ class PersonRow:
         pressed or not.
     minutes : float or None
         From consent to the end, or to the last sign of life; None without consent.
-    last_task, consistency, gold, care, window, gaps
+    last_task, care, window, gaps
         Values of `FACTS`; ``last_task`` and ``window`` are None where nothing is known.
     """
 
@@ -85,36 +85,32 @@ class PersonRow:
     last_seen_at: datetime
     minutes: float | None
     last_task: LastTask | None = None
-    consistency: Consistency = field(default_factory=Consistency)
-    gold: GoldShare = field(default_factory=GoldShare)
     care: CareChecks = field(default_factory=CareChecks)
     window: Window | None = None
     gaps: WorkerLogGaps = field(default_factory=WorkerLogGaps)
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleColumn:
-    """A column: words, fact that sorting needs, value to sort by (None is last)."""
+class PeopleKey:
+    """What sorts the table or filters it: words, the fact that it needs, and its value of a row (None sorts last)."""
 
     words: str
     fact: str | None
     value: Callable[[PersonRow], Any]
 
 
-COLUMNS: Mapping[str, PeopleColumn] = {
-    "number": PeopleColumn("No.", None, lambda row: row.number),
-    "pseudonym": PeopleColumn("Worker", None, lambda row: row.pseudonym),
-    "reached": PeopleColumn(
+COLUMNS: Mapping[str, PeopleKey] = {
+    "number": PeopleKey("No.", None, lambda row: row.number),
+    "pseudonym": PeopleKey("Worker", None, lambda row: row.pseudonym),
+    "reached": PeopleKey(
         "Where", "last_task", lambda row: row.last_task and (row.last_task.number, row.last_task.done)
     ),
-    "minutes": PeopleColumn("Time", None, lambda row: row.minutes),
-    "state": PeopleColumn("State", None, lambda row: row.state),
-    "consistency": PeopleColumn("Consistency", "consistency", lambda row: row.consistency.share),
-    "flags": PeopleColumn("Flags", "care", lambda row: len(row.care.flags) + len(row.care.excluded)),
-    "device": PeopleColumn(
-        "Device", "window", lambda row: row.window and (row.window.width, row.window.height)
-    ),
-    "gaps": PeopleColumn("Log gaps", "gaps", lambda row: row.gaps.pages + row.gaps.answers),
+    "minutes": PeopleKey("Time", None, lambda row: row.minutes),
+    "state": PeopleKey("State", None, lambda row: row.state),
+    "consistency": PeopleKey("Consistency", "care", lambda row: row.care.repeats.share),
+    "flags": PeopleKey("Flags", "care", lambda row: len(row.care.flags) + len(row.care.excluded)),
+    "device": PeopleKey("Device", "window", lambda row: row.window and (row.window.width, row.window.height)),
+    "gaps": PeopleKey("Log gaps", "gaps", lambda row: row.gaps.pages + row.gaps.answers),
 }
 
 
@@ -122,27 +118,18 @@ def _is_in(*states: str) -> Callable[[PersonRow], bool]:
     return lambda row: row.state in states
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleFilter:
-    """A filter: its words, the fact that it needs, and its condition."""
-
-    words: str
-    fact: str | None
-    is_met: Callable[[PersonRow], bool]
-
-
-FILTERS: Mapping[str, PeopleFilter] = {
-    "all": PeopleFilter("everybody", None, lambda _row: True),
-    "work": PeopleFilter("at work now", None, _is_in("work")),
-    "away": PeopleFilter("away, not finished", None, _is_in("away")),
-    "door": PeopleFilter("came, has not agreed", None, _is_in("door")),
-    "complete": PeopleFilter("finished", None, _is_in("complete")),
-    "early": PeopleFilter("ended early", None, _is_in("screened_out", "failed_checks", "partial")),
-    "withdrawn": PeopleFilter("withdrew", None, _is_in("withdrawn")),
-    "flagged": PeopleFilter(
+FILTERS: Mapping[str, PeopleKey] = {
+    "all": PeopleKey("everybody", None, lambda _row: True),
+    "work": PeopleKey("at work now", None, _is_in("work")),
+    "away": PeopleKey("away, not finished", None, _is_in("away")),
+    "door": PeopleKey("came, has not agreed", None, _is_in("door")),
+    "complete": PeopleKey("finished", None, _is_in("complete")),
+    "early": PeopleKey("ended early", None, _is_in("screened_out", "failed_checks", "partial")),
+    "withdrawn": PeopleKey("withdrew", None, _is_in("withdrawn")),
+    "flagged": PeopleKey(
         "flagged or left out", "care", lambda row: bool(row.care.flags or row.care.excluded)
     ),
-    "gaps": PeopleFilter("with gaps in the log", "gaps", lambda row: row.gaps != WorkerLogGaps()),
+    "gaps": PeopleKey("with gaps in the log", "gaps", lambda row: row.gaps != WorkerLogGaps()),
 }
 
 
@@ -243,10 +230,10 @@ CSV: Mapping[str, Callable[[PersonRow], Any]] = {
     "task": lambda row: row.last_task.name if row.last_task else "",
     "done": lambda row: row.last_task.done if row.last_task else "",
     "held": lambda row: row.last_task.slots if row.last_task else "",
-    "repeats": lambda row: row.consistency.repeats,
-    "consistent": lambda row: row.consistency.consistent,
-    "gold_pairs": lambda row: row.gold.pairs,
-    "gold_right": lambda row: row.gold.right,
+    "repeats": lambda row: row.care.repeats.pairs,
+    "consistent": lambda row: row.care.repeats.passed,
+    "gold_pairs": lambda row: row.care.gold.pairs,
+    "gold_right": lambda row: row.care.gold.passed,
     "flags": lambda row: ", ".join(row.care.flags),
     "excluded": lambda row: ", ".join(row.care.excluded),
     "device": lambda row: row.window.device if row.window else "",
@@ -310,8 +297,8 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
 @manager_required(LOOK_UP)
 def post_find(console_request: ConsoleRequest) -> Response:
     """Find a person by the id at the platform; the id stands in no address and not in the audit."""
-    session, study_id = console_request.session, console_request.study.id
-    match = match_of(session, session.get_one(LoadedStudy, study_id), request.form.get("platform_id", ""))
+    platform_id = request.form.get("platform_id", "")
+    match = match_of(console_request.session, console_request.stored_study, platform_id)
     if match is None:
         console_request.note(NOBODY)
         return console_request.back("people")
@@ -408,7 +395,7 @@ def people_part(
     rows = [row for row in people if query.part.strip().lower() in row.pseudonym]
     shown, column = FILTERS[query.show], COLUMNS[query.sort]
     _add_facts(session, study, rows, {shown.fact}, now=now)
-    rows = [row for row in rows if shown.is_met(row)]
+    rows = [row for row in rows if shown.value(row)]
     _add_facts(session, study, rows, {column.fact} - {shown.fact}, now=now)
     known = [row for row in rows if column.value(row) is not None]
     rows = [

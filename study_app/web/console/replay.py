@@ -3,12 +3,13 @@
 The page is made by the same functions and templates as then, and stands in a frame as large as the worker's window was; what was on the
 screen is marked, open layers are open, and the option that was picked is picked. Nothing in it can be sent, and no script runs in it.
 
-What was not stored is not made up: the lists of queries and of streams, whose room and numbers change all the time, and the pages after
+Texts that were mended since are those that the page showed. What was not stored is not made up: the lists of queries and of streams, whose room and numbers change all the time, and the pages after
 the last answer. The error above a form that had come back is not shown either. Nothing is shown of workers who have withdrawn.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial, wraps
 from typing import Any
@@ -22,26 +23,27 @@ from sqlalchemy.orm import Session
 from metrics.errors import pluralise
 from study_app.logs.logged_events import LoggedEvent
 from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
+from study_app.protocol.sides import Side
 from study_app.protocol.steps import Step, part_of, step_of
 from study_app.services.researcher.audit import REPLAY, add_audit_entry
-from study_app.services.researcher.results_views import add_results_view
 from study_app.services.worker.answers import PageRequest
 from study_app.services.worker.streams import WAS_USED, FollowedStream, ServedPage, followed, places_read
 from study_app.services.worker.worker_progress import load_progress
 from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
-from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Worker
-from study_app.store.study_cache import StreamViewRow, StudyCache, columns
+from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Task, Topic, Worker
+from study_app.store.results_views import add_results_view
+from study_app.store.study_cache import CachedStudy, CachedTopic, Made, StreamViewRow, StudyCache, columns
 from study_app.store.submissions import takes_part
-from study_app.store.task_models import StreamView
+from study_app.store.task_models import PastText, StreamView
 from study_app.web.console.auth import ConsoleRequest, message_page, viewer_required
 from study_app.web.console.facts import Window
 from study_app.web.console.layout import page
 from study_app.web.console.people import step_words
 from study_app.web.console.timeline import SHOW_SYSTEMS
-from study_app.web.pages.pages import StreamPage
+from study_app.web.pages.pages import WorkerPage
 from study_app.web.serving import relax_headers, server
-from study_app.web.show.step_pages import AnyPage, page_of
+from study_app.web.show.step_pages import page_of
 from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("replay", __name__)
@@ -68,13 +70,14 @@ NEEDS_MANAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastPage:
-    """A logged page load of a worker (row), and the keys of the loads beside it."""
+    """A logged page load of a worker (row), the version of the study that it showed, and the keys of the loads beside it."""
 
     id: int
     key: str
     worker: int
     step: Step
     served_at: datetime
+    version: int | None
     before: str | None
     after: str | None
 
@@ -137,6 +140,7 @@ def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> R
         pseudonym=pseudonym,
         where=step_words(console_request.study, past.step),
         can_show=past.step.kind in REPLAYABLE,
+        is_mended=isinstance(plans_then(console_request.session, console_request.study.id, past), PastCache),
         spells=story.spells(),
         end=end,
         at=min(max(0, at), end),
@@ -167,7 +171,7 @@ def framed(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> 
     session = console_request.session
     if past.step.kind not in REPLAYABLE:
         return _no_page(console_request)
-    shown, part = page_then(session, server().plans, past)
+    shown, part = page_then(session, plans_then(session, console_request.study.id, past), past)
     html = render_template(
         f"{past.step.kind}.html",
         page=shown,
@@ -196,14 +200,14 @@ def moments(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) ->
 def past_page(session: Session, study_id: int, pseudonym: str, key: str) -> PastPage | None:
     """Return a page load of a worker; None if unknown, or the worker withdrew."""
     loads = (
-        select(PageLoad.id, PageLoad.worker_id, PageLoad.step, PageLoad.served_at)
+        select(PageLoad.id, PageLoad.worker_id, PageLoad.step, PageLoad.served_at, PageLoad.study_version)
         .join(Worker, Worker.id == PageLoad.worker_id)
         .where(takes_part(study_id), Worker.pseudonym == pseudonym, PageLoad.key == key)
     )
     row = session.execute(loads).one_or_none()
     if row is None:
         return None
-    load, worker, path, served_at = row
+    load, worker, path, served_at, version = row
     own = select(PageLoad.key).where(PageLoad.worker_id == worker).order_by(PageLoad.served_at, PageLoad.id)
     keys = session.scalars(own).all()
     index = keys.index(key)
@@ -213,6 +217,7 @@ def past_page(session: Session, study_id: int, pseudonym: str, key: str) -> Past
         worker=worker,
         step=step_of(path),
         served_at=served_at,
+        version=version,
         before=keys[index - 1] if index else None,
         after=keys[index + 1] if index + 1 < len(keys) else None,
     )
@@ -239,9 +244,66 @@ def story_of(session: Session, page: PastPage) -> PageStory:
     return PageStory.of(events, (page.served_at - EPOCH) // MILLISECOND)
 
 
+class PastCache(StudyCache):
+    """Plans in which texts that were mended later are as they were.
+
+    Parameters
+    ----------
+    texts : mapping of (int, int or None) to mapping
+        Row of a topic, and of a system or None for the topic's own texts, to the content of `PastText`.
+    """
+
+    def __init__(self, texts: Mapping[tuple[int, int | None], Mapping[str, Any]]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def of(self, session: Session, study: int, version: int) -> CachedStudy:
+        """Return the plan of a study with the earlier texts of its topics."""
+        plan = super().of(session, study, version)
+        tasks = [replace(task, topics=tuple(map(self._then, task.topics))) for task in plan.tasks]
+        return replace(plan, tasks=tuple(tasks))
+
+    def _then(self, topic: CachedTopic) -> CachedTopic:
+        past = self._texts.get((topic.id, None))
+        if past is None:
+            return topic
+        intents = tuple((name, past["intents"].get(name, text)) for name, text in topic.intents)
+        return replace(topic, text=past["text"], detail=past["detail"] or {}, intents=intents)
+
+    def side(
+        self,
+        session: Session,
+        plan: CachedStudy,
+        topic: CachedTopic,
+        system: int,
+        make: Callable[[Side, CachedTopic, bool], Made],
+        *,
+        reveals_silence: bool,
+    ) -> Made:
+        """Return what ``make`` builds of a system's earlier side, or of today's where it was not mended."""
+        past = self._texts.get((topic.id, system))
+        if past is None:
+            return super().side(session, plan, topic, system, make, reveals_silence=reveals_silence)
+        return make(Side.of(past), topic, reveals_silence)
+
+
+def plans_then(session: Session, study_id: int, past: PastPage) -> StudyCache:
+    """Return the plans of a study as a page showed it; those of the server where no text was mended since."""
+    mended = (
+        select(PastText.topic_id, PastText.system_id, PastText.content)
+        .join(Topic, Topic.id == PastText.topic_id)
+        .join(Topic.task)
+        .where(Task.study_id == study_id, PastText.upto_version >= (past.version or 0))
+    )
+    texts: dict[tuple[int, int | None], Mapping[str, Any]] = {}
+    for topic, system, content in session.execute(mended.order_by(PastText.upto_version)):
+        texts.setdefault((topic, system), content)
+    return PastCache(texts) if texts else server().plans
+
+
 def page_then(
     session: Session, plans: StudyCache, past: PastPage
-) -> tuple[AnyPage | StreamPage, tuple[int, int] | None]:
+) -> tuple[WorkerPage, tuple[int, int] | None]:
     """Return the content of a page, and its part of the study (see `part_of`)."""
     progress = load_progress(session, plans, past.worker, now=past.served_at)
     request_then = PageRequest(
@@ -308,7 +370,8 @@ def _words(event: LoggedEvent) -> str:
             return f"{'opened' if detail['open'] else 'closed'} {detail['item']} on the {detail['side']}"
         case "choice" | "submit":
             verb = "picked" if event.kind == "choice" else "sent"
-            return f"{verb} {detail['choice'].replace('_', ' ')}"
+            choice = re.sub(r"_(\d)$", r" by \1", detail["choice"])
+            return f"{verb} {choice.replace('_', ' ')}"
         case "sleep":
             return f"the machine slept, or its clock was set, by {detail['lost_ms'] / 1000:.0f} s"
     return {

@@ -12,14 +12,20 @@ from study_app.study.platforms import ReturnLink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessagePage:
+class WorkerPage:
+    """Page of a worker, in a language of the catalogue."""
+
+    language: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePage(WorkerPage):
     """Page with a message: keys of the catalogue, and a reference to this request.
 
     ``stops`` is true if it leads to the page where one's part ends early. Who is kept out gets ``code`` and ``back``, the way to hand it
     in, or reads ``leave``: the key of how to give up the place.
     """
 
-    language: str
     heading: str
     text: str
     reference: str = ""
@@ -30,10 +36,9 @@ class MessagePage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentPage:
+class ConsentPage(WorkerPage):
     """Consent text and withdrawal code; ``given`` once the worker agreed."""
 
-    language: str
     title: str
     paragraphs: tuple[str, ...]
     text_sha256: str
@@ -43,10 +48,9 @@ class ConsentPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChoosePage:
+class ChoosePage(WorkerPage):
     """Queries to choose from, (number, text) each, and the current one."""
 
-    language: str
     offered: tuple[tuple[int, str], ...]
     taken: str | None
     searches: bool
@@ -54,10 +58,9 @@ class ChoosePage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPage:
+class SearchPage(WorkerPage):
     """Query to search for, with the ``seconds`` of the search and those left."""
 
-    language: str
     query: str
     seconds_left: int
     seconds: int
@@ -66,13 +69,12 @@ class SearchPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VotePage:
+class VotePage(WorkerPage):
     """Intents of a query, with the worker's votes so far.
 
     Intents are (position, text); votes are the positions ticked, and whether "none of these" is.
     """
 
-    language: str
     query: str
     intents: tuple[tuple[int, str], ...]
     ticked: frozenset[int]
@@ -107,7 +109,7 @@ class PairQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairPage:
+class PairPage(WorkerPage):
     """Two systems' sides of a topic, with the answer so far; ``number`` of ``total``.
 
     Attributes
@@ -140,7 +142,6 @@ class PairPage:
         The reason so far.
     """
 
-    language: str
     query: str
     description: str | None
     windows: tuple[str, ...]
@@ -161,13 +162,12 @@ class PairPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnrolPage:
+class EnrolPage(WorkerPage):
     """Page about following an event: its seconds, and how much faster it runs.
 
     Seconds are of the wall clock. ``followed`` is true if the worker follows it already.
     """
 
-    language: str
     query: str
     seconds: float
     factor: float
@@ -185,10 +185,9 @@ class FollowLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamsPage:
+class StreamsPage(WorkerPage):
     """Streams that a worker follows in a task; links to them carry ``arrival``."""
 
-    language: str
     follows: tuple[FollowLine, ...]
     arrival: str
 
@@ -204,7 +203,7 @@ class ShownUpdate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamPage:
+class StreamPage(WorkerPage):
     """A page of a stream.
 
     Attributes
@@ -229,7 +228,6 @@ class StreamPage:
         The worker follows other events too.
     """
 
-    language: str
     query: str
     at: datetime
     new: int
@@ -242,23 +240,21 @@ class StreamPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsefulPage:
+class UsefulPage(WorkerPage):
     """Updates of a visit to judge by their use: (number, key, text, answer) each."""
 
-    language: str
     query: str
     asked: tuple[tuple[int, str, str, bool | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AwayPage:
+class AwayPage(WorkerPage):
     """Page after a visit: the end of the days, and the link to come back by.
 
     ``over`` when the days are over; ``code``: for the visit, where each has one; ``back``: the way to hand it
     in.
     """
 
-    language: str
     query: str
     address: str
     ends_at: datetime
@@ -269,36 +265,33 @@ class AwayPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewPage:
+class PreviewPage(WorkerPage):
     """Description of a study for a visitor who has not accepted the work yet."""
 
-    language: str
     title: str
     paragraphs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinishPage:
+class FinishPage(WorkerPage):
     """Page with the last button, and the withdrawal code.
 
     The code is here since the next page may lead away at once.
     """
 
-    language: str
     withdrawal_code: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopPage:
+class StopPage(WorkerPage):
     """Question whether to stop; ``text`` is a key, ``is_full`` if no work is left."""
 
-    language: str
     text: str
     is_full: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndPage:
+class EndPage(WorkerPage):
     """Page with a worker's code, the way back, and the withdrawal code.
 
     Attributes
@@ -315,7 +308,6 @@ class EndPage:
         None for a worker who has withdrawn.
     """
 
-    language: str
     heading: str
     text: str
     label: str
@@ -326,9 +318,8 @@ class EndPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithdrawPage:
+class WithdrawPage(WorkerPage):
     """Form for the withdrawal code; ``code`` as it was typed."""
 
-    language: str
     code: str
     error: str | None

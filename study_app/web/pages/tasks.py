@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from study_app.study.question_answers import RejectedAnswer
+from study_app.web.pages.pages import WorkerPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class RatedLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatePage:
+class RatePage(WorkerPage):
     """Page of iUnits to rate for an intent.
 
     Attributes
@@ -38,7 +39,6 @@ class RatePage:
         In the order drawn for this worker.
     """
 
-    language: str
     query: str
     intent: str
     unit: int
@@ -81,10 +81,9 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionsPage:
+class QuestionsPage(WorkerPage):
     """Page of questions of the study; ``title`` as in the study file."""
 
-    language: str
     title: str | None
     questions: tuple[AskedQuestion, ...]
     error: str | None
@@ -107,7 +106,7 @@ class CheckLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntroPage:
+class IntroPage(WorkerPage):
     """Page before a task.
 
     Attributes
@@ -134,7 +133,6 @@ class IntroPage:
         The task may begin, or has.
     """
 
-    language: str
     kind: str
     shows: frozenset[str]
     paragraphs: tuple[str, ...]

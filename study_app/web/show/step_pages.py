@@ -4,12 +4,16 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from sqlalchemy import select
-
 from study_app.protocol.sides import Side
 from study_app.protocol.steps import FULL, current_step
 from study_app.services.researcher.studies import is_paused
-from study_app.services.worker.answers import PageRequest, ShownPair, search_seconds, shown_pair
+from study_app.services.worker.answers import (
+    PageRequest,
+    ShownPair,
+    newest_answer,
+    search_seconds,
+    shown_pair,
+)
 from study_app.services.worker.availability import open_topics
 from study_app.services.worker.ends import DueCode, has_answer
 from study_app.services.worker.slots import listed_topics
@@ -21,11 +25,9 @@ from study_app.study.pair_answers import REASON, answer_fields, question_fields,
 from study_app.study.platforms import platform_of, way_back
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
-    AwayPage,
     ChoosePage,
     ConsentPage,
     EndPage,
-    EnrolPage,
     FinishPage,
     MessagePage,
     PairPage,
@@ -33,11 +35,9 @@ from study_app.web.pages.pages import (
     SearchPage,
     ShownSide,
     StopPage,
-    StreamsPage,
-    UsefulPage,
     VotePage,
+    WorkerPage,
 )
-from study_app.web.pages.tasks import IntroPage, QuestionsPage, RatePage
 from study_app.web.show.tasks import (
     away_page,
     enrol_page,
@@ -57,23 +57,6 @@ TEXTS = {
 """Key of the text about an end, by the way in which a worker's part ended."""
 NOTHING = {"partial": "stopped.nothing"}
 """Key of the text about an end for workers without answers, where it differs."""
-AnyPage = (
-    AwayPage
-    | ChoosePage
-    | ConsentPage
-    | EnrolPage
-    | FinishPage
-    | IntroPage
-    | MessagePage
-    | PairPage
-    | QuestionsPage
-    | RatePage
-    | SearchPage
-    | StopPage
-    | StreamsPage
-    | UsefulPage
-    | VotePage
-)
 
 
 def finish_page(page_request: PageRequest) -> FinishPage:
@@ -150,7 +133,7 @@ def kept_out_page(entry: StudyEntry, *, worker: str, parameters: Mapping[str, st
     )
 
 
-def page_of(page_request: PageRequest) -> AnyPage:
+def page_of(page_request: PageRequest) -> WorkerPage:
     """Return the content of a step's page."""
     return PAGES[page_request.step.kind](page_request)
 
@@ -182,7 +165,7 @@ def consent_paragraphs(text: str) -> tuple[str, ...]:
 
 def choose_page(page_request: PageRequest) -> ChoosePage:
     """Return the list of available queries, under fixed numbers."""
-    progress, task = page_request.here, page_request.here.task(page_request.step)
+    progress, task = page_request.here, page_request.task
     topic_ids = [slot.topic_id for slot in progress.slots[task.number]]
     may_take = progress.state.tasks[task.number - 1].wants_slot
     free = (
@@ -202,12 +185,12 @@ def choose_page(page_request: PageRequest) -> ChoosePage:
 
 def search_page(page_request: PageRequest) -> SearchPage:
     """Return the search page with the seconds that are left."""
-    entry, slot = page_request.here.task(page_request.step).entry, page_request.here.slot(page_request.step)
+    entry, slot = page_request.task.entry, page_request.slot
     gone = search_seconds(slot, now=page_request.now)
     whole = expect_entry_type(entry, TaskWithSearch).whole_search_seconds
     return SearchPage(
         language=page_request.language,
-        query=page_request.query,
+        query=page_request.topic.text,
         seconds_left=math.ceil(max(0.0, whole - gone)),
         seconds=math.ceil(whole),
         left=slot.search_left_at is not None
@@ -221,9 +204,7 @@ def vote_page(page_request: PageRequest) -> VotePage:
 
     A refused form comes back as it was filled in.
     """
-    topic = page_request.here.task(page_request.step).topic(
-        page_request.here.slot(page_request.step).topic_id
-    )
+    topic = page_request.topic
     ticked, none_ticked = (
         _sent_ticks(page_request, topic) if page_request.sent else _stored_ticks(page_request, topic)
     )
@@ -246,12 +227,10 @@ def _sent_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozense
 
 def _stored_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozenset[int], bool]:
     """Return the same of the newest vote that is stored."""
-    votes = select(Ballot.intents).where(Ballot.slot_id == page_request.here.slot(page_request.step).id)
-    if page_request.until is not None:
-        votes = votes.where(Ballot.decided_at < page_request.until)
-    newest = page_request.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
-    ticked = (position for position, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
-    return frozenset(ticked), newest == []
+    newest = newest_answer(page_request.session, Ballot, page_request.slot.id, until=page_request.until)
+    names = () if newest is None else newest.intents
+    ticked = (position for position, (name, _) in enumerate(topic.intents, start=1) if name in names)
+    return frozenset(ticked), names == []
 
 
 def pair_page(page_request: PageRequest) -> PairPage:
@@ -354,7 +333,7 @@ def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 
-PAGES: dict[str, Callable[[PageRequest], AnyPage]] = {
+PAGES: dict[str, Callable[[PageRequest], WorkerPage]] = {
     "consent": consent_page,
     "choose": choose_page,
     "search": search_page,

@@ -11,8 +11,7 @@ from study_app.protocol.streams import key_of
 from study_app.services.worker.answers import (
     CheckProgress,
     PageRequest,
-    newest_rating,
-    newest_reply,
+    newest_answer,
     sent_ratings,
     sheet_of,
     standing,
@@ -21,7 +20,7 @@ from study_app.services.worker.answers import (
 from study_app.services.worker.ends import visit_code
 from study_app.services.worker.streams import FollowedStream, ServedPage, followed
 from study_app.services.worker.useful import questions_on_page
-from study_app.store.task_models import StreamView
+from study_app.store.task_models import Rating, Reply, StreamView
 from study_app.study.entries import JudgingTask, Question, QuestionTask, TaskEntry, expect_entry_type
 from study_app.study.question_answers import (
     RejectedAnswer,
@@ -58,7 +57,7 @@ def rate_page(page_request: PageRequest) -> RatePage:
         sheet_of(page_request.session, progress, step),
     )
     topic = task.topic(slot.topic_id)
-    newest = newest_rating(page_request.session, sheet, until=page_request.until)
+    newest = newest_answer(page_request.session, Rating, sheet.id, until=page_request.until)
     given = (
         sent_ratings(sheet, page_request.sent)
         if page_request.sent
@@ -92,10 +91,8 @@ def questions_page(page_request: PageRequest) -> QuestionsPage:
 
     A refused form comes back with the fault of each answer.
     """
-    entry = expect_entry_type(page_request.here.task(page_request.step).entry, QuestionTask)
-    newest = newest_reply(
-        page_request.session, page_request.here.slot(page_request.step), until=page_request.until
-    )
+    entry = expect_entry_type(page_request.task.entry, QuestionTask)
+    newest = newest_answer(page_request.session, Reply, page_request.slot.id, until=page_request.until)
     refusals = checked_answers(entry.questions, page_request.sent).refusals if page_request.sent else {}
     stored = {} if newest is None else newest.answers
     return QuestionsPage(
@@ -147,7 +144,7 @@ def intro_page(page_request: PageRequest) -> IntroPage:
 
     After a failed try it names the wrong answers.
     """
-    task = page_request.here.task(page_request.step)
+    task = page_request.task
     intro_progress = standing(page_request.session, page_request.here.worker, task, until=page_request.until)
     return introduction(
         task.entry, task.shows, page_request.language, intro_progress, page_request.sent, page_request.error
@@ -232,7 +229,7 @@ def enrol_page(page_request: PageRequest) -> EnrolPage:
     length = follow_length(stream.end - stream.start, entry.days, entry.clock_factor)
     return EnrolPage(
         language=page_request.language,
-        query=page_request.query,
+        query=page_request.topic.text,
         seconds=length.total_seconds(),
         factor=entry.clock_factor,
         followed=slot.id in progress.follows
@@ -242,7 +239,7 @@ def enrol_page(page_request: PageRequest) -> EnrolPage:
 
 def streams_page(page_request: PageRequest) -> StreamsPage:
     """Return everything the worker follows, with what waits to be read."""
-    task = page_request.here.task(page_request.step)
+    task = page_request.task
     lines = []
     for number, slot in enumerate(page_request.here.slots[task.number], start=1):
         if slot.id in page_request.here.follows:
@@ -276,7 +273,7 @@ def stream_page(page_request: PageRequest, followed_stream: FollowedStream, serv
     shown = range(view.last, view.first - 1, -1) if view.last else range(0)
     return StreamPage(
         language=page_request.language,
-        query=page_request.query,
+        query=page_request.topic.text,
         at=moment(followed_stream.time(page_request.now)),
         new=view.upto - view.after,
         updates=tuple(
@@ -302,7 +299,7 @@ def useful_page(page_request: PageRequest) -> UsefulPage:
     asked = questions_on_page(page_request.session, followed_stream.follow, served_at=page_request.until)
     return UsefulPage(
         language=page_request.language,
-        query=page_request.query,
+        query=page_request.topic.text,
         asked=tuple(
             (
                 number,
@@ -333,7 +330,7 @@ def away_page(page_request: PageRequest) -> AwayPage:
     due = visit_code(page_request.session, page_request.here)
     return AwayPage(
         language=page_request.language,
-        query=page_request.query,
+        query=page_request.topic.text,
         address=page_request.home,
         ends_at=follow.ends_at,
         over=follow.ends_at <= page_request.now,

@@ -10,9 +10,12 @@ from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import InputError
-from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
+from metrics.msu.measures import MSU
+from metrics.msu.score import score_msu
+from metrics.msu.trails import Population, SimulatedUsers
 from metrics.push.conversion import push_from_events, push_run_from_updates
-from metrics.push.score import ELG, score_push
+from metrics.push.measures import ELG
+from metrics.push.score import score_push
 from metrics.readers.tempsum import read_events, read_update_run
 from tests.calibration.judged_streams import (
     TASK,

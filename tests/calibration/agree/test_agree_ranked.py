@@ -12,7 +12,8 @@ from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from metrics.errors import InputError
-from metrics.ranked.score import RBP, score_ranked
+from metrics.ranked.measures import RBP
+from metrics.ranked.score import score_ranked
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from tests.calibration.judged_streams import choices
 from tests.metrics.ranked_example import DEFAULTS

@@ -12,7 +12,8 @@ from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import InputError
-from metrics.push.score import ELG, NCG, T11U, score_push
+from metrics.push.measures import ELG, NCG, T11U
+from metrics.push.score import score_push
 from metrics.push.streams import days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from tests.calibration.judged_streams import (

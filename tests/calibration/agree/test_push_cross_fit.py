@@ -14,6 +14,7 @@ from calibration.agree.measures.cross_fitted import (
 )
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.alpha import fit_push_alpha
+from calibration.models.push.judgments import push_judgments
 from calibration.models.push.simulate import PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_push_weights
 from tests.calibration.judged_streams import joined, judged_cells
@@ -46,8 +47,8 @@ def agreement_of_votes(judgments, weights):
 def test_the_point_estimate_is_that_of_the_fit_with_errors():
     """Two ways to the same maximum."""
     tables = judged_cells(3)
-    weights = fit_push_weights(tables["preferences"], tables["push_cells"])
-    alpha = fit_push_alpha(tables["preferences"], tables["push_cells"])
+    weights = fit_push_weights(push_judgments(tables["preferences"], tables["push_cells"]))
+    alpha = fit_push_alpha(push_judgments(tables["preferences"], tables["push_cells"]))
 
     assert fitted_weights(joined(tables))[1:] == pytest.approx([weights.params[name] for name in NAMES])
     assert fitted_alpha(joined(tables)) == pytest.approx([alpha.params["push_alpha"]])
@@ -61,9 +62,11 @@ def test_each_topic_has_the_weights_of_all_others():
     alpha = alpha_without_each_topic(judged(tables), cells(tables))
 
     assert len(weights) == 6
-    fit = fit_push_weights(*without(tables, "MB004"))
+    fit = fit_push_weights(push_judgments(*without(tables, "MB004")))
     assert weights["MB004"] == pytest.approx([1, *(fit.params[name] for name in NAMES)])
-    assert alpha["MB004"] == pytest.approx(fit_push_alpha(*without(tables, "MB004")).params["push_alpha"])
+    assert alpha["MB004"] == pytest.approx(
+        fit_push_alpha(push_judgments(*without(tables, "MB004"))).params["push_alpha"]
+    )
 
 
 def test_a_weight_that_the_other_topics_cannot_tell_is_0():

@@ -8,7 +8,8 @@ from calibration.agree.measures.stream_files import read_stream_files
 from calibration.agree.stream_scores import ALPHAS, AWAY_SECONDS, LATENESSES, SESSION_SECONDS, score_streams
 from calibration.tables.sources import study_sources
 from metrics.agreement.correlation import kendall_tau_b
-from metrics.push.score import T11U, push_scores
+from metrics.push.measures import T11U
+from metrics.push.score import push_scores
 from tests.study_app.report.stream_folder import SYSTEMS, write_stream_folder
 
 

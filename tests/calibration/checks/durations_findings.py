@@ -8,13 +8,12 @@ from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
 from calibration.models.durations.exposure import CensoredDurations, VisitsRead
 from calibration.models.durations.fit import (
-    AWAY,
     DurationFit,
     fit_exposure,
 )
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 DAY = 86_400.0
 PEOPLE = Population(
@@ -61,7 +60,7 @@ def tables(seed: int = 1, **diary: Any) -> dict[str, Any]:
 
 def said(exposure: CensoredDurations) -> tuple[DurationFit, dict[str, Finding]]:
     """Return the fit, and its findings by name."""
-    fit = fit_exposure(exposure, names=AWAY, resamples=2)
+    fit = fit_exposure(exposure, resamples=2)
     return fit, {finding.name: finding for finding in run_checks(fit, exposure)}
 
 

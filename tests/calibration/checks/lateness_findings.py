@@ -5,7 +5,7 @@ import numpy as np
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
 from calibration.models.lateness.answers import LatenessCounts
-from calibration.models.lateness.fit import LatenessFit, fit_lateness_counts
+from calibration.models.lateness.fit import LatenessFit, fit_lateness
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
 
 
@@ -17,7 +17,7 @@ def drawn(seed: int, **raters) -> LatenessCounts:
 
 def studied(studies: int, **raters) -> list[tuple[LatenessFit, dict[str, Finding]]]:
     """Return so many fits, each with its findings by name."""
-    fits = [fit_lateness_counts(drawn(seed, **raters)) for seed in range(studies)]
+    fits = [fit_lateness(drawn(seed, **raters)) for seed in range(studies)]
     return [(fit, {finding.name: finding for finding in run_checks(fit, fit.counts)}) for fit in fits]
 
 

@@ -451,7 +451,7 @@ def test_sessions_of_people_who_come_often_count_no_more():
     assert both.correlation == pytest.approx(-0.8, abs=0.12)
     assert abs(mean / stay.mean() - 1) < abs(alone.mean / stay.mean() - 1)
     assert findings["away_and_session"].severity == "warning"
-    assert findings["away_and_session"].sensitivity[M][0].estimate == pytest.approx(mean)
+    assert findings["away_and_session"].sensitivity["session_mean_seconds"][0].estimate == pytest.approx(mean)
     (low, high) = fit_correlation(session).conf_int()["away_session_correlation"]
     assert -1 < low < -0.8 < high < -0.5
     errors = np.sqrt(np.diag(both.model.cov))

@@ -3,14 +3,14 @@
 import numpy as np
 
 from calibration.checks.registry import run_checks
-from calibration.models.intents import IntentBallots, fit_intents_to
+from calibration.models.intents import IntentBallots, fit_intents
 from tests.calibration.models.test_intents import ballots, offered
 
 
 def found(*rows: tuple[str, str, str | None], **topics: str) -> dict[str, str]:
     """Return name -> sentence of the warnings of some votes."""
     data = IntentBallots(votes=ballots(*rows), offered=offered(**topics))
-    findings = run_checks(fit_intents_to(data, rng=np.random.default_rng(1)), data)
+    findings = run_checks(fit_intents(data, rng=np.random.default_rng(1)), data)
     return {finding.name: finding.sentence for finding in findings if finding.severity == "warning"}
 
 

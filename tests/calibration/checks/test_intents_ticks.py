@@ -11,7 +11,7 @@ from calibration.checks.intents.random_ticks import largest_random_share, random
 from calibration.checks.registry import run_checks
 from calibration.inference.heterogeneity import POWERS, share_left_open
 from calibration.models import intents
-from calibration.models.intents import IntentBallots, IntentFit, fit_intents, fit_intents_to, rates_prior
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents, rates_prior
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
@@ -48,7 +48,7 @@ def ballots(
 def checked_votes(votes: pd.DataFrame) -> tuple[IntentFit, dict[str, Finding]]:
     """Return the fit of votes, and its findings by name."""
     data = IntentBallots(votes=votes)
-    fit = fit_intents_to(data, rng=np.random.default_rng(1))
+    fit = fit_intents(data, rng=np.random.default_rng(1))
     return fit, {finding.name: finding for finding in run_checks(fit, data)}
 
 
@@ -63,7 +63,7 @@ def test_who_ticks_by_lot_stays_in_the_number_and_is_told_beside_it():
     votes = ballots(1, careless=6)
     fit, findings = checked_votes(votes)
     others, finding = (
-        fit_intents(votes[votes["worker"] >= "W06"], rng=np.random.default_rng(1)),
+        fit_intents(IntentBallots(votes=votes[votes["worker"] >= "W06"]), rng=np.random.default_rng(1)),
         findings["random_ticks"],
     )
 
@@ -77,12 +77,12 @@ def test_who_ticks_by_lot_stays_in_the_number_and_is_told_beside_it():
 
 
 @pytest.mark.parametrize("breadth_sd", [0.0, 1.0, 2.0])
-def test_who_ticks_many_or_few_is_named_for_nothing_else(breadth_sd):
+def test_who_ticks_many_or_few_is_named_for_nothing_else(breadth_sd, seeds):
     """How many somebody ticks is a taste."""
-    found = [warned(ballots(seed, breadth=breadth_sd, people=40)) for seed in range(10)]
+    found = [warned(ballots(seed, breadth=breadth_sd, people=40)) for seed in seeds(10, least=4)]
 
-    assert sum(names <= {"ticking_breadth"} for names in found) >= 9
-    assert sum("ticking_breadth" in names for names in found) == (10 if breadth_sd else 0)
+    assert sum(names <= {"ticking_breadth"} for names in found) >= len(found) - 1
+    assert sum("ticking_breadth" in names for names in found) == (len(found) if breadth_sd else 0)
 
 
 def test_the_breadth_of_ticking_is_found_again():
@@ -117,23 +117,23 @@ def test_voters_who_tick_every_intent_are_named_and_count(topics):
         ("rare intents, 25 % careless, 50 people, 3 of 6 topics", "random_ticks"),
     ],
 )
-def test_who_ticks_all_alike_is_told_from_breadth_though_a_third_of_the_ballots_are_such(label, name):
+def test_who_ticks_all_alike_is_told_from_breadth_though_a_third_of_the_ballots_are_such(label, name, seeds):
     """Rates to which they do not count tell them; breadth is not said in their place."""
     (regime,) = (each for each in VOTING if each.label == label)
     found = []
-    for seed in range(8):
+    for seed in seeds(8, least=4):
         votes, offered, _ = regime.study(np.random.default_rng([seed, 1]))
         data = IntentBallots(votes=votes, offered=offered)
-        findings = run_checks(fit_intents_to(data, rng=np.random.default_rng(1)), data)
+        findings = run_checks(fit_intents(data, rng=np.random.default_rng(1)), data)
         found.append({finding.name for finding in findings if finding.severity == "warning"})
 
-    assert sum(name in names for names in found) >= 7
+    assert sum(name in names for names in found) >= len(found) - 1
     assert sum("ticking_breadth" in names for names in found) <= 1
 
 
-def test_votes_as_the_model_says_have_no_warning():
+def test_votes_as_the_model_says_have_no_warning(seeds):
     """In nine studies of ten."""
-    assert sum(not warned(ballots(seed)) for seed in range(10)) >= 9
+    assert sum(bool(warned(ballots(seed))) for seed in seeds(10, least=5)) <= 1
 
 
 def test_what_the_votes_leave_open_of_ticks_by_lot_stands_beside_the_fit():
@@ -210,7 +210,8 @@ def test_where_nobody_ticks_every_intent_is_as_likely():
         {"topic": [f"Q{t}" for t in range(3) for _ in range(4)], "intent": list("abcd") * 3}
     )
     entries = fit_intents(
-        votes, check_frame(offered, TABLES["intents"]), rng=np.random.default_rng(1)
+        IntentBallots(votes=votes, offered=check_frame(offered, TABLES["intents"])),
+        rng=np.random.default_rng(1),
     ).entries()
 
     assert [entry.estimate for entry in entries["Q0"].values()] == pytest.approx([0.25] * 4)
@@ -224,7 +225,7 @@ def test_the_prior_of_votes_is_found_once_for_a_fit_and_its_checks(monkeypatch):
     monkeypatch.setattr(intents, "rates_prior", lambda *args: calls.append(1) or rates_prior(*args))
     data = IntentBallots(votes=votes)
 
-    fit_intents_to(data, rng=np.random.default_rng(1))
+    fit_intents(data, rng=np.random.default_rng(1))
     breadth(data)
     random_tickers(data)
 

@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from calibration.checks.lateness.nuggets_differ import nugget_test
 from calibration.checks.registry import run_checks
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
-from calibration.models.lateness.fit import DECAY, P0, LatenessFit, fit_lateness, fit_lateness_counts
+from calibration.models.lateness.fit import DECAY, P0, LatenessFit, fit_lateness
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
@@ -40,7 +40,7 @@ def warnings_of(fit: LatenessFit) -> set[str]:
 
 def test_intervals_allow_for_nuggets_that_are_late_together(seeds):
     """Nuggets are drawn as workers are: with workers alone 15 nuggets leave L out in a quarter of the studies, p0 in half."""
-    fits = [fit_lateness(late_by_nugget(seed)) for seed in seeds(100, least=50)]
+    fits = [fit_lateness(lateness_counts(late_by_nugget(seed))) for seed in seeds(100, least=50)]
     ends = [fit.conf_int() for fit in fits]
 
     assert np.mean([one[DECAY][0] <= 0.5 <= one[DECAY][1] for one in ends]) >= 0.88
@@ -51,8 +51,8 @@ def test_intervals_allow_for_nuggets_that_are_late_together(seeds):
 
 def test_nuggets_that_differ_are_named(seeds):
     """Forty nuggets with an sd of 1 on the logit of p0, and equal ones."""
-    different = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, nugget_sd=1.0))) for n in seeds(50)]
-    equal = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, worker_sd=1.5))) for n in seeds(100)]
+    different = [warnings_of(fit_lateness(drawn(n, nuggets=40, nugget_sd=1.0))) for n in seeds(50)]
+    equal = [warnings_of(fit_lateness(drawn(n, nuggets=40, worker_sd=1.5))) for n in seeds(100)]
 
     assert np.mean(["nuggets_differ" in names for names in different]) >= 0.4
     assert np.mean(["nuggets_differ" in names for names in equal]) <= 0.05
@@ -64,7 +64,7 @@ def test_a_nugget_for_each_answer_is_no_cluster():
     answers = simulate_lateness(LatenessRaters(decay=0.5), np.random.default_rng([1, 12]))
 
     assert "nugget" not in lateness_counts(answers).shared_ways
-    assert fit_lateness(answers).conf_int() == fit_lateness_counts(counts).conf_int()
+    assert fit_lateness(lateness_counts(answers)).conf_int() == fit_lateness(counts).conf_int()
     assert nugget_test(counts) is None
 
 
@@ -72,9 +72,9 @@ def test_few_nuggets_are_named():
     """Nine are few; with one nothing is known about others, and the interval is by workers."""
     few, one = drawn(1, nuggets=9), drawn(1, nuggets=1)
 
-    assert "few_nuggets" in warnings_of(fit_lateness_counts(few))
-    assert "one_nugget" in warnings_of(fit_lateness_counts(one))
-    assert fit_lateness_counts(one).uncertainty["sandwich"].df.tolist() == [49, 49]
+    assert "few_nuggets" in warnings_of(fit_lateness(few))
+    assert "one_nugget" in warnings_of(fit_lateness(one))
+    assert fit_lateness(one).uncertainty["sandwich"].df.tolist() == [49, 49]
 
 
 def test_nuggets_of_two_events_are_two_nuggets():
@@ -103,7 +103,7 @@ def test_counts_by_nugget_hold_the_same_answers(p0):
 def test_intervals_allow_for_topics_that_differ(seeds):
     """Twenty topics with an sd of 1 on the logit of p0: with workers and nuggets alone p0 is left out in a third of the studies."""
     raters = {"nuggets": 60, "topics": 20, "topic_sd": 1.0, "workers": 60}
-    fits = [fit_lateness_counts(drawn(seed, **raters)) for seed in seeds(200)]
+    fits = [fit_lateness(drawn(seed, **raters)) for seed in seeds(200)]
     truth = expit(
         logit(0.8) + np.sqrt(0.7**2 + 1.0**2) * np.random.default_rng(1).standard_normal(400_000)
     ).mean()

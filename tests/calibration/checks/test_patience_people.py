@@ -17,7 +17,6 @@ from calibration.models.patience.stops import NAME as STOPS
 from calibration.models.patience.stops import (
     Stops,
     fit_patience_from_stops,
-    fit_stops,
     reading_curve,
     screen_step,
     stops_of_texts,
@@ -48,7 +47,7 @@ def stopped(seed: int, *, workers: int = 80, texts_each: int = 5, **habits) -> S
 
 def of_table(table: pd.DataFrame) -> Study:
     stops = stops_of_texts(table)
-    fit = fit_stops(stops, rng=np.random.default_rng(0), resamples=200)
+    fit = fit_patience_from_stops(stops, rng=np.random.default_rng(0), resamples=200)
     return fit, findings(fit, stops)
 
 
@@ -277,7 +276,9 @@ def test_a_column_says_how_far_the_reader_surely_came():
         reached_end=read == exact["text_chars"],
     )
     known, taken_as_exact = (
-        fit_patience_from_stops(table, rng=np.random.default_rng(0), resamples=2).params[STOPS]
+        fit_patience_from_stops(stops_of_texts(table), rng=np.random.default_rng(0), resamples=2).params[
+            STOPS
+        ]
         for table in (seen, seen.assign(chars_least=np.nan))
     )
 

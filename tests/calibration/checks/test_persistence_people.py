@@ -8,7 +8,6 @@ from calibration.models.persistence import (
     ContinuationCounts,
     ListReaders,
     fit_persistence,
-    fit_steps,
     list_steps,
     simulate_list_stops,
 )
@@ -32,20 +31,20 @@ def test_people_who_are_not_as_the_law_says_are_named(readers, said):
     steps = drawn(**readers)
     causes = {"patience_differs", "texts_differ", "always_to_the_end", "same_persistence_at_every_depth"}
 
-    assert causes & {*warned(fit_steps(steps), steps)} == {said}
+    assert causes & {*warned(fit_persistence(steps), steps)} == {said}
 
 
 def test_people_of_one_persistence_are_hardly_ever_warned_of():
     """Forty studies, tests of four causes."""
     data = [drawn(seed) for seed in range(40)]
 
-    assert sum(bool(warned(fit_steps(steps), steps)) for steps in data) <= 5
+    assert sum(bool(warned(fit_persistence(steps), steps)) for steps in data) <= 5
 
 
 def test_who_always_goes_to_the_end_stands_beside_the_number():
     """The persistence without them is that of the others, and they are in the one that is given."""
     steps = drawn(finishers=0.2)
-    fit = fit_steps(steps)
+    fit = fit_persistence(steps)
     (law,) = findings(fit, steps)["always_to_the_end"].sensitivity["rbp_p"]
 
     assert fit.n_workers == len(steps.people)
@@ -74,7 +73,7 @@ def two_kinds(seed: int, *, by: str = "worker") -> ContinuationCounts:
 def test_two_kinds_of_readers_or_lists_have_no_single_p_and_it_is_said_which_is_given(by, name):
     """The p of all steps is that of the mean depth (.91), above the mean of people's own (.88)."""
     steps = two_kinds(1, by=by)
-    fit = fit_steps(steps)
+    fit = fit_persistence(steps)
     said = findings(fit, steps)[name]
     (law,) = said.sensitivity["rbp_p"]
 
@@ -89,7 +88,9 @@ def test_two_kinds_of_readers_or_lists_have_no_single_p_and_it_is_said_which_is_
 def test_lists_that_several_people_read_are_clusters_whatever_a_test_says():
     """Lists differ or not: what they share belongs to the error, and never makes it smaller than that by people."""
     for seed in range(5):
-        fit = fit_persistence(simulate_list_stops(0.8, np.random.default_rng(seed), ListReaders(lists=6)))
+        fit = fit_persistence(
+            list_steps(simulate_list_stops(0.8, np.random.default_rng(seed), ListReaders(lists=6)))
+        )
         crossed, alone = (fit.uncertainty[how] for how in ("worker_and_text", "worker"))
 
         assert crossed.cov[0, 0] >= alone.cov[0, 0]

@@ -10,15 +10,15 @@ from calibration.checks.push.unexplained_pairs import check_unexplained_pairs
 from calibration.checks.push.weak_gain import check_weak_gain
 from calibration.checks.registry import run_checks
 from calibration.inference.results import CalibrationResult
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.simulate import TRUTH
-from calibration.models.push.weights import fit_weights_to
+from calibration.models.push.weights import fit_push_weights
 from tests.calibration.models.push.judges import drawn
 
 
 def findings(judgments: PushJudgments, fit: CalibrationResult | None = None) -> dict[str, Finding]:
-    found = run_checks(fit or fit_weights_to(judgments), judgments)
+    found = run_checks(fit or fit_push_weights(judgments), judgments)
     return {finding.name: finding for finding in found}
 
 
@@ -30,7 +30,7 @@ def test_a_preference_for_a_side_is_told_with_the_weights_that_allow_for_it():
 
     assert biased.severity == "warning"
     assert "on the left" in biased.sentence
-    assert law.estimate == pytest.approx(fit_weights_to(judgments).params["push_P_E"], abs=0.1)
+    assert law.estimate == pytest.approx(fit_push_weights(judgments).params["push_P_E"], abs=0.1)
     assert fair.severity == "info"
     assert "not shown beyond chance" in fair.sentence
     assert not fair.sensitivity
@@ -50,7 +50,7 @@ def test_words_for_ties_that_follow_utility_tell_where_it_is_zero():
 def test_words_for_ties_that_follow_utility_without_exception_are_told_as_such():
     """A logit has no finite slope then, and its error would be anything."""
     judgments = drawn(5, 30)
-    total = (judgments.left + judgments.right) @ fit_weights_to(judgments).search.maximum.weights
+    total = (judgments.left + judgments.right) @ fit_push_weights(judgments).search.maximum.weights
     sharp = dataclasses.replace(judgments, good=(judgments.vote == 0) & (total > np.median(total)))
 
     assert "utility is high (p < 0.001)" in findings(sharp)["tie_labels"].sentence
@@ -81,7 +81,7 @@ def test_the_cells_are_found_wanting_by_chance_in_about_one_of_twenty_studies(se
     """People who like streams for their cells alone."""
     kept = seeds(100, least=60)
     data = [drawn(seed, 10, weight_cv=0.0) for seed in kept]
-    said = [check_unexplained_pairs(fit_weights_to(one), one).sentence for one in data]
+    said = [check_unexplained_pairs(fit_push_weights(one), one).sentence for one in data]
 
     assert np.mean(["more than their cells" in sentence for sentence in said]) <= 0.05 + 2 * np.sqrt(
         0.05 * 0.95 / len(kept)
@@ -93,14 +93,14 @@ def test_every_treatment_of_ties_has_its_checks(ties):
     """A vote that was dropped has no residual."""
     judgments = drawn()
 
-    assert "unexplained_pairs" in findings(judgments, fit_weights_to(judgments, ties=ties))
+    assert "unexplained_pairs" in findings(judgments, fit_push_weights(judgments, ties=ties))
 
 
 @pytest.mark.parametrize(("errors", "warns"), [(1.5, True), (2.5, False)])
 def test_a_weak_gain_is_a_warning_only_where_nothing_shows_that_gain_matters(errors, warns):
     """Fieller's intervals allow for the rest; with ten topics every sixth right study would have a warning."""
     judgments = drawn()
-    fit = fit_weights_to(judgments)
+    fit = fit_push_weights(judgments)
     weights = fit.search.raw.weights.copy()
     weights[0] = errors * np.sqrt(fit.search.raw.cov[0, 0])
     raw = dataclasses.replace(fit.search.raw, weights=weights)
@@ -114,7 +114,7 @@ def test_people_who_like_pushes_of_nothing_are_a_likely_error_of_coding():
     liked = drawn(3, weights={**TRUTH, "P_E": -0.5, "P_0": -0.5})
     careless = drawn(3, weights={**TRUTH, "P_E": -0.01, "P_0": -0.01})
 
-    for fit in (fit_weights_to, fit_alpha_to):
+    for fit in (fit_push_weights, fit_push_alpha):
         assert findings(liked, fit(liked))["pushes_liked"].severity == "warning"
         found = findings(careless, fit(careless)).get("pushes_liked")
         assert found is None or found.severity == "info"

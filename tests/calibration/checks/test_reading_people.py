@@ -29,14 +29,14 @@ def with_tabs(seed: int, share: float, people: float = 1.0, **settings) -> pd.Da
 @pytest.mark.parametrize(
     "settings", [{}, {"own_items": True}, {"workers": 25, "items": 10}, {"workers": 20, "items": 40}], ids=str
 )
-def test_people_who_are_as_the_model_says_are_left_in_peace(settings):
+def test_people_who_are_as_the_model_says_are_left_in_peace(settings, seeds):
     """No test warns in nine studies of ten, all together; few people or items, and who is fast, are facts."""
     found = [
         {name for name in warned(crowd(seed, **settings)) if "few_" not in name and name != "fast_workers"}
-        for seed in range(20)
+        for seed in seeds(20, least=8)
     ]
 
-    assert sum(not names for names in found) >= 17
+    assert np.mean([not names for names in found]) >= 0.85
 
 
 def test_who_takes_the_same_time_for_every_item_stays_in_the_number_and_is_told_beside_it():
@@ -50,7 +50,9 @@ def test_who_takes_the_same_time_for_every_item_stays_in_the_number_and_is_told_
     assert fit.n_workers == 40
     assert fit.estimates[0] > 1.6
     (law,) = finding.sensitivity[NAME]
-    others = fit_reading_speed(reads[~reads["worker"].isin([f"W{number:03d}" for number in range(8)])])
+    others = fit_reading_speed(
+        readings(reads[~reads["worker"].isin([f"W{number:03d}" for number in range(8)])])
+    )
     assert law.estimate == pytest.approx(others.estimates[0], abs=0.1)
     assert law.low < MU < law.high
 
@@ -76,9 +78,9 @@ def in_a_share_of_their_own(seed: int, log_times: float) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
-def test_reads_in_a_background_tab_are_named_as_such(share):
+def test_reads_in_a_background_tab_are_named_as_such(share, seeds):
     """And not as the answers of people who do not read."""
-    for seed in range(3):
+    for seed in seeds(3, least=1):
         fit, findings = checked(with_tabs(seed, share, 0.2))
 
         assert findings["extra_time"].severity == "warning"
@@ -87,21 +89,21 @@ def test_reads_in_a_background_tab_are_named_as_such(share):
         assert abs(law.estimate - MU) < abs(fit.estimates[0] - MU)
 
 
-def test_reads_of_everybody_in_a_background_tab_leave_the_interval_right():
+def test_reads_of_everybody_in_a_background_tab_leave_the_interval_right(seeds):
     """The law of a read has pauses that everybody has as often: there is nothing to name."""
-    fits = [checked(with_tabs(seed, 0.2))[0] for seed in range(6)]
+    fits = [checked(with_tabs(seed, 0.2))[0] for seed in seeds(6, least=3)]
     held = [low <= MU <= high for low, high in (fit.conf_int()[NAME] for fit in fits)]
 
-    assert sum(held) >= 5
+    assert sum(held) >= len(held) - 1
 
 
 @pytest.mark.parametrize(("log_times", "name"), [(1.6, "extra_time"), (-1.6, "skimmed_reads")])
-def test_who_pauses_or_skims_in_a_share_of_their_own_is_named_and_mu_stands_beside(log_times, name):
+def test_who_pauses_or_skims_in_a_share_of_their_own_is_named_and_mu_stands_beside(log_times, name, seeds):
     """One in eleven does so in more than half of the reads, and looks like a slow, or a fast, reader."""
-    found = [checked(in_a_share_of_their_own(seed, log_times))[1] for seed in range(6)]
+    found = [checked(in_a_share_of_their_own(seed, log_times))[1] for seed in seeds(6, least=3)]
     named = [findings[name] for findings in found if name in findings]
 
-    assert sum(finding.severity == "warning" for finding in named) >= 5
+    assert sum(finding.severity == "warning" for finding in named) >= len(found) - 1
     assert abs(np.median([finding.sensitivity[NAME][0].estimate for finding in named]) - MU) < 0.12
 
 
@@ -135,9 +137,9 @@ def test_the_likelihood_of_extra_time_is_that_of_readers_alone_where_nobody_has_
     np.testing.assert_allclose(crowd_of.height(point)[1], slopes, atol=1e-5)
 
 
-def test_people_whose_reads_scatter_more_than_others_get_no_other_name():
+def test_people_whose_reads_scatter_more_than_others_get_no_other_name(seeds):
     """They look like people who pause, skim or do not read, which would explain less; mu and sigma hardly move."""
-    for seed in range(2):
+    for seed in seeds(2, least=1):
         reads, rng = crowd(seed, workers=60, own_items=True), np.random.default_rng([seed, 3])
         number = pd.factorize(reads["worker"])[0]
         apart = 0.5 * rng.normal(size=len(reads)) * np.exp(0.5 * rng.normal(size=60))[number]
@@ -177,9 +179,9 @@ def test_of_very_many_reads_some_say_as_much():
     assert some.log_speed.mean() == pytest.approx(data.log_speed.mean(), abs=0.1)
 
 
-def test_items_that_differ_are_named_and_take_no_blame_for_a_time_per_item():
+def test_items_that_differ_are_named_and_take_no_blame_for_a_time_per_item(seeds):
     """What 15 items do is no matter of their length."""
-    found = [warned(crowd(seed, item_sd=0.4)) for seed in range(4)]
+    found = [warned(crowd(seed, item_sd=0.4)) for seed in seeds(4, least=2)]
 
     assert all("items_differ" in names for names in found)
     assert "time_per_item" not in set().union(*found)
@@ -244,9 +246,9 @@ def test_two_crowds_are_no_normal_population_and_one_is():
     assert bad.sensitivity[NAME][0].law == "no law, median worker"
 
 
-def test_the_test_of_the_form_is_uniform_under_the_model():
+def test_the_test_of_the_form_is_uniform_under_the_model(seeds):
     """Drawn from the fit itself, p below .2 in a fifth."""
-    fits = [fit_reading_speed(crowd(seed, own_items=True, items=6)) for seed in range(40)]
+    fits = [fit_reading_speed(readings(crowd(seed, own_items=True, items=6))) for seed in seeds(40, least=20)]
     low = np.mean([form.normality_test(fit)[1] < 0.2 for fit in fits])
 
-    assert low < 0.2 + 2.5 * 0.063
+    assert low < 0.2 + 2.5 * np.sqrt(0.16 / len(fits))

@@ -1,6 +1,8 @@
 """The pages on calibration tell the truth: their code runs, and they explain every parameter, option and diagnostic."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,24 +24,38 @@ def blocks(language: str, page: str = "calibration.md") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], flags=re.MULTILINE | re.DOTALL)
 
 
+def given_names(call: ast.Call) -> list[ast.expr]:
+    """Return what a call gives as the name of a finding."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "name"]
+    if isinstance(call.func, ast.Name) and call.func.id in {"warn_if", "note_if", "say"}:
+        named.append(call.args[1])
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "finding":
+        named += call.args[:1]
+    return named
+
+
+def constants(*values: ast.expr) -> Iterator[str]:
+    """Yield the words among values, of either branch of a condition."""
+    for value in values:
+        if isinstance(value, ast.IfExp):
+            yield from constants(value.body, value.orelse)
+        elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield value.value
+
+
 def diagnostics() -> set[str]:
     """Every name that a fit gives to a diagnostic; those of `agree` stand in docs/agreement.md."""
     files = [path for path in (ROOT / "calibration").rglob("*.py") if "agree" not in path.parent.parts]
     source = "".join(path.read_text(encoding="utf-8") for path in files)
-    checks = "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "calibration" / "checks").rglob("*.py")
-    )
     fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     composed |= {f"{part}_form" for part in ("pain", "gain")}
-    composed |= {f"decay_{form}" for form in ("form", "hyperbolic", "step", "at_zero", "at_one")}
-    for pattern in (
-        r'\bname="(\w+)"',
-        r'\bname="\w+" if .+ else "(\w+)"',
-        r'\b_warning\(\s*"(\w+)"',
-        r'\("(\w+)", _on_\w+',
-    ):
-        composed |= set(re.findall(pattern, checks))
+    composed |= {f"decay_{form}" for form in ("hyperbolic", "step", "at_zero", "at_one")}
+    composed |= {"careless_workers", "opposite_camp"}
+    for path in (ROOT / "calibration" / "checks").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call):
+                composed |= set(constants(*given_names(call)))
     return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
 
 

@@ -83,7 +83,7 @@ def test_ctrl_c_is_no_error_of_a_fit():
 @pytest.mark.parametrize(
     "places",
     [
-        {"fit_timed_reads": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
+        {"fit_reading_speed": ["reading_speed_mu", "reading_speed_sigma"], "fit_push_alpha": ["push_alpha"]},
         {"fit_exposure": [*AWAY, *SESSION], "fit_patience": ["patience_chars"]},
     ],
 )
@@ -118,7 +118,7 @@ def test_one_source_of_patience_leaves_the_others(monkeypatch):
 
 def test_intents_that_cannot_be_fitted_leave_the_parameters(monkeypatch):
     """P(i|q) is then the collection's, or equal."""
-    monkeypatch.setattr(fit_module, "fit_intents_to", broken)
+    monkeypatch.setattr(fit_module, "fit_intents", broken)
     fit = fitted(study(), checks=False)
 
     assert fit.model.intents == {}

@@ -46,6 +46,17 @@ def test_columns_are_told_by_what_stands_in_them(tmp_path, text):
     assert rows(read(tmp_path, text)) == BOTH
 
 
+def test_strengths_are_read_where_there_is_such_a_column(tmp_path):
+    """By its header or where it is named; one that does not fit its verdict is refused with its line."""
+    text = "topic,a,b,verdict,strength\nq1,A1,B1,A1,2\nq2,C1,B1,tie,0\nq3,A1,B1,,\n"
+    assert read(tmp_path, text).rows["strength"].fillna(-1).tolist() == [2, 0, -1]
+    named = read(tmp_path, "q1 A1 B1 A1 3\n", columns=("topic", "left", "right", "verdict", "strength"))
+    assert named.rows["strength"].tolist() == [3]
+    for odd in ("q1,A1,B1,A1,0", "q1,A1,B1,tie,1", "q1,A1,B1,,1", "q1,A1,B1,A1,4", "q1,A1,B1,A1,x"):
+        [fault] = faults(tmp_path, f"topic,a,b,verdict,strength\n{odd}\n")
+        assert fault.startswith("2: strength is neither 1 to 3 beside a side nor 0 beside a tie")
+
+
 def test_contradictions_are_kept_and_pairs_asked_again_are_repeats_in_the_order_of_the_file(tmp_path):
     """As of verdicts over both orders; the columns' order is not that of the sides."""
     found = read(tmp_path, "topic,first,second,verdict\nq1,A1,B1,first\nq1,B1,A1,contradicts\nq1,A1,B1,\n")

@@ -132,6 +132,27 @@ def test_lines_may_say_how_much_better(tmp_path):
     ]
 
 
+def test_strengths_go_through_lines_and_come_back(tmp_path, monkeypatch, capsys):
+    """Below a line that names the fields; one that is not known stays so, and what has no place is said."""
+    said = frame("A", "B", "equally_bad", "left", strong=["1", "3", "", ""])
+    tables = prefcal.import_preferences(said, **NAMED, strength="strong").preferences
+    tables["judgment"] = ["J1", "J2", "J3", "J4"]
+    tables.loc[3, "strength"] = pd.NA
+    asked = pd.DataFrame({"judgment": ["J1"], "criterion": "short", "choice": "left"})
+    prefcal.write_tables({"preferences": tables, "criteria": asked}, tmp_path / "t")
+    ended = run_here(monkeypatch, capsys, "convert", "tables-to-lines", tmp_path / "t", "-o", tmp_path / "l")
+    back = read_preference_lines(tmp_path / "l")
+
+    assert (tmp_path / "l").read_text().splitlines()[0].split() == [
+        *("topic", "left", "right", "worker", "choice", "strength")
+    ]
+    assert ended.err == "note: lines have no place for answers about criteria; these stay in the tables\n"
+    columns = ["topic", "system_left", "system_right", "worker", "choice", "strength"]
+    pd.testing.assert_frame_equal(back[columns], tables[columns])
+    first = run_here(monkeypatch, capsys, "convert", "tables-to-lines", tmp_path / "t", "--winner-first")
+    assert (first.out.count("\n"), "do not say how much better" in first.err) == (3, True)
+
+
 def test_the_command_reads_a_scale_and_rank_takes_it(tmp_path, monkeypatch, capsys):
     """From a CSV of another tool to worths by graded answers in two commands."""
     rows = [

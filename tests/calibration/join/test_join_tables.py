@@ -487,6 +487,8 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     (folders[0] / "consent").mkdir()
     (folders[0] / "consent" / f"{'e' * 64}.txt").write_text("yes")
     (folders[0] / "consent" / "notes.txt").write_text("no")
+    (folders[1] / "raw").mkdir()
+    (folders[1] / "raw" / "events.csv").write_text("as stored")
 
     joined = join_tables(folders, tmp_path / "joined", parquet=True)
 
@@ -500,6 +502,10 @@ def test_what_the_studies_differ_in_is_said(tmp_path, waves):
     )
     assert "times of some folders are exact: with the platform's list they identify workers" in joined.notes
     assert any("wave2 has no searches" in note for note in joined.notes)
+    assert any(
+        f"not joined, since nothing is computed from what was stored: {folders[1] / 'raw'}" in note
+        for note in joined.notes
+    )
     written = {
         path.relative_to(tmp_path / "joined").as_posix() for path in (tmp_path / "joined").rglob("*.*")
     }

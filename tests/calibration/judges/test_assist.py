@@ -106,9 +106,9 @@ def drawn(seed, judge, *, workers=None, topics=24, pairs=6, elsewhere=18):
 
 @pytest.mark.parametrize("workers", [None, 12])
 @pytest.mark.parametrize("judge", ["opposite", "constant"])
-def test_a_judge_of_weight_0_leaves_people_alone(judge, workers):
+def test_a_judge_of_weight_0_leaves_people_alone(judge, workers, seeds):
     """All of it is as people alone have it: a judge that always says the opposite, or always the same."""
-    for seed in range(20):
+    for seed in seeds(20, least=8):
         found = asdict(drawn(seed, judge, workers=workers)[0])
         assert found["weight"] == 0
         assert found["width_ratio"] == 1
@@ -117,9 +117,9 @@ def test_a_judge_of_weight_0_leaves_people_alone(judge, workers):
 
 
 @pytest.mark.parametrize("workers", [None, 12])
-def test_a_perfect_judge_gives_its_own_number_on_all_pairs(workers):
+def test_a_perfect_judge_gives_its_own_number_on_all_pairs(workers, seeds):
     """Where the judge says what people say, the estimate is what it says on all pairs, and the interval is narrower."""
-    for seed in range(10):
+    for seed in seeds(10, least=4):
         found, on_all = drawn(seed, "perfect", workers=workers)
         assert found.weight == pytest.approx(1)
         assert found.estimate == pytest.approx(on_all)
@@ -128,9 +128,9 @@ def test_a_perfect_judge_gives_its_own_number_on_all_pairs(workers):
 
 @pytest.mark.parametrize("workers", [None, 5, 30])
 @pytest.mark.parametrize("judge", ["good", "useless", "biased", "opposite"])
-def test_no_judge_widens_by_more_than_a_twentieth(judge, workers):
+def test_no_judge_widens_by_more_than_a_twentieth(judge, workers, seeds):
     """In any study, also of few topics, where the slope is known roughly."""
-    for seed in range(30):
+    for seed in seeds(30, least=9):
         found, _ = drawn(seed, judge, workers=workers, topics=(5, 8, 24)[seed % 3], pairs=3)
         assert np.isnan(found.width_ratio) or found.width_ratio <= MAX_WIDENING
         assert 0 <= found.weight <= 1

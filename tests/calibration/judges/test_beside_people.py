@@ -51,6 +51,14 @@ def test_one_more_person_by_every_couple_of_people():
     assert found.two_people.pairs == 4
 
 
+def test_a_judge_where_no_pair_has_the_votes_of_two_people():
+    """It agrees with the majority as it does; there is nobody to hold it against."""
+    found = beside(["a", "b", "a"], ["q1", "q1", "q2"], "aaa", workers=np.array([0, 1, 0]))
+    assert found.agreement["half"].value == pytest.approx(2 / 3)
+    assert math.isnan(found.one_person.value)
+    assert (len(found.people.table), found.people.tested) == (0, 0)
+
+
 def test_votes_of_one_person_on_a_pair_are_one_vote():
     """A worker who says a twice is no two people: the pair has one person left and is not of the ceiling's pairs."""
     found = beside(["aa", "ab"], ["q1", "q2"], "aa", workers=np.array([0, 0, 1, 2]))

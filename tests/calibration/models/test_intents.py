@@ -9,7 +9,14 @@ from scipy.integrate import dblquad
 from scipy.special import betaln
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.intents import IntentFit, beta_posterior, fit_intents, normalised, vote_counts
+from calibration.models.intents import (
+    IntentBallots,
+    IntentFit,
+    beta_posterior,
+    fit_intents,
+    normalised,
+    vote_counts,
+)
 from calibration.models.patience.simulate import simulate_summaries, simulate_votes
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
@@ -27,7 +34,7 @@ def offered(**topics: str) -> pd.DataFrame:
 
 
 def fitted(votes: pd.DataFrame, intents: pd.DataFrame | None = None, *, seed: int = 0) -> IntentFit:
-    return fit_intents(votes, intents, rng=np.random.default_rng(seed))
+    return fit_intents(IntentBallots(votes=votes, offered=intents), rng=np.random.default_rng(seed))
 
 
 def test_voters_are_the_distinct_workers_asked_also_those_who_ticked_nothing():
@@ -182,9 +189,9 @@ def crowd(*, two_kinds: bool, seed: int = 1) -> pd.DataFrame:
 
 def test_simulated_voters_give_the_probabilities_back():
     """Many of them; each has a row, also who ticks nothing."""
-    fit = fit_intents(crowd(two_kinds=False), rng=np.random.default_rng(1))
+    fit = fit_intents(IntentBallots(votes=crowd(two_kinds=False)), rng=np.random.default_rng(1))
     votes = fit.simulate(2000, np.random.default_rng(2))
-    again = fit_intents(votes, rng=np.random.default_rng(1), draws=2)
+    again = fit_intents(IntentBallots(votes=votes), rng=np.random.default_rng(1), draws=2)
 
     assert set(votes.groupby("topic")["worker"].nunique()) == {2000}
     assert again.result.estimates == pytest.approx(fit.result.estimates, abs=0.02)
@@ -193,5 +200,5 @@ def test_simulated_voters_give_the_probabilities_back():
 def test_shrinkage_is_drawn_over_the_raw_shares():
     """Few voters pull every share to the others."""
     ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
-    fit_intents(crowd(two_kinds=False), rng=np.random.default_rng(1)).plot_shrinkage(ax)
+    fit_intents(IntentBallots(votes=crowd(two_kinds=False)), rng=np.random.default_rng(1)).plot_shrinkage(ax)
     assert ax.get_xlabel() == "raw share of votes n_i / n"

@@ -13,7 +13,7 @@ from benchmarks.naive.intents import (
     naive_without_abstainers,
 )
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.intents import fit_intents, vote_counts
+from calibration.models.intents import IntentBallots, fit_intents, vote_counts
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
@@ -85,7 +85,9 @@ def test_the_dirichlet_multinomial_is_worse_than_no_smoothing_at_all(seeds):
         votes, intents = voted(rates, 10, rng)
         errors["raw"].append(error(naive_raw_shares(votes, intents), rates))
         errors["dirichlet"].append(error(naive_dirichlet_multinomial(votes, intents), rates))
-        errors["fit"].append(error(fit_intents(votes, intents, rng=rng).probabilities, rates))
+        errors["fit"].append(
+            error(fit_intents(IntentBallots(votes=votes, offered=intents), rng=rng).probabilities, rates)
+        )
         concentrations.append(dirichlet_concentration(vote_counts(votes, intents)))
 
     assert np.mean(errors["fit"]) < 0.9 * np.mean(errors["raw"])
@@ -103,7 +105,7 @@ def test_dropping_abstainers_makes_people_tick_more_and_intervals_hold_less(seed
         votes, intents = voted(rates, 10, rng)
         shares = rates / rates.sum(axis=1, keepdims=True)
         fits = {
-            "all": fit_intents(votes, intents, rng=rng),
+            "all": fit_intents(IntentBallots(votes=votes, offered=intents), rng=rng),
             "ticking": naive_without_abstainers(votes, intents, rng=rng),
         }
         for how, fit in fits.items():

@@ -18,7 +18,6 @@ from calibration.models.patience.simulate import simulate_stops
 from calibration.models.persistence import (
     ListReaders,
     fit_persistence,
-    fit_steps,
     list_steps,
     simulate_list_stops,
 )
@@ -40,7 +39,7 @@ def drawn(seed: int = 0, p: float = 0.8, **readers) -> pd.DataFrame:
 
 def test_steps_count_from_the_first_entry_beyond_the_first_screen():
     """Rank 7 is two steps from rank 5 and a stop; rank 10 is five steps and no stop; rank 4 says nothing."""
-    fit = fit_persistence(lists({}, {"rank_read": 10}, {"rank_read": 4}))
+    fit = fit_persistence(list_steps(lists({}, {"rank_read": 10}, {"rank_read": 4})))
 
     assert fit.parameters == {"rbp_p": 7 / 8}
     assert (fit.n_rows, fit.n_censored, fit.n_workers) == (2, 1, 2)
@@ -51,13 +50,13 @@ def test_only_lists_that_measure_people_and_not_the_screen_count():
     others = [{"layout": "side_by_side"}, {"text_chars": 420}, {"rank_read": None, "ranks": None}]
     steps = list_steps(lists({}, {}, *others))
 
-    assert fit_steps(steps).n_rows == 2
+    assert fit_persistence(steps).n_rows == 2
     assert "1 lists stood side by side, 1 fit on one screen" in steps.unused
 
 
 def test_estimate_and_interval_are_those_of_a_logistic_regression_clustered_by_worker():
     """Against statsmodels' estimating equations on one row a decision, whose covariance lacks the factor of few clusters."""
-    fit = fit_persistence(drawn(lists=240))
+    fit = fit_persistence(list_steps(drawn(lists=240)))
     table = drawn(lists=240)
     beyond = table[table["rank_read"] > 3]
     decisions = [
@@ -81,7 +80,7 @@ def test_estimate_and_interval_are_those_of_a_logistic_regression_clustered_by_w
 @pytest.mark.parametrize(("p", "readers"), [(0.8, {}), (0.9, {"ahead": 4, "entry_chars": 84.0, "ranks": 25})])
 def test_the_persistence_of_simulated_readers_is_found_and_its_interval_holds_it(p, readers):
     """100 studies a row: no bias beyond chance, and coverage of 95 % intervals between 89 % and 99 %."""
-    fits = [fit_persistence(drawn(seed, p, **readers)) for seed in range(100)]
+    fits = [fit_persistence(list_steps(drawn(seed, p, **readers))) for seed in range(100)]
     estimates = np.array([fit.estimates[0] for fit in fits])
     held = np.mean([low <= p <= high for fit in fits for low, high in [fit.conf_int()["rbp_p"]]])
 
@@ -101,12 +100,12 @@ def test_the_persistence_of_simulated_readers_is_found_and_its_interval_holds_it
 def test_what_tells_no_persistence_is_refused_with_its_reason(rows, why):
     """Neither 0 nor 1 is a persistence of rank-biased precision."""
     with pytest.raises(NotIdentifiedError, match=why):
-        fit_persistence(lists(*rows))
+        fit_persistence(list_steps(lists(*rows)))
 
 
 def test_the_plot_shows_the_share_that_goes_on_beside_the_fitted_one():
     """The points are steps taken over readers at an entry; the dashed line is p; the band holds studies drawn from the fit."""
-    fit = fit_persistence(drawn())
+    fit = fit_persistence(list_steps(drawn()))
     ax = Figure().add_subplot()
     fit.plot_steps(ax, n_boot=19)
     people, fitted = ax.get_lines()
@@ -122,7 +121,7 @@ def test_the_mean_depth_overlooks_ends_and_first_screens():
     naive = naive_mean_depth(drawn())
 
     assert naive.estimates[0] == pytest.approx(1 - 1 / drawn()["rank_read"].mean())
-    assert abs(naive.estimates[0] - 0.8) > 0.03 > abs(fit_persistence(drawn()).estimates[0] - 0.8)
+    assert abs(naive.estimates[0] - 0.8) > 0.03 > abs(fit_persistence(list_steps(drawn())).estimates[0] - 0.8)
 
 
 def test_a_fit_of_tables_has_it_by_language_and_leaves_lists_out_of_patience():

@@ -10,11 +10,12 @@ import pytest
 
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
-from calibration.models.durations.fit import fit_away
+from calibration.models.durations.fit import fit_exposure
+from calibration.models.durations.from_tables import away_exposure
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences, simulate_summaries
 from calibration.models.push.simulate import PushJudges, simulate_push_judgments
-from calibration.models.push.weights import fit_weights_to
+from calibration.models.push.weights import fit_push_weights
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MAX_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import plan_row
@@ -24,7 +25,7 @@ from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement
 from metrics.errors import InputError
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from metrics.summaries.score import m_from_positions
 
 ALIKE = JudgePopulation(query_spread=0.0)
@@ -146,7 +147,8 @@ def test_the_planned_interval_of_the_time_away_is_that_of_the_fit():
     rng = np.random.default_rng(1)
     diary = ObservationDesign(workers=40, days=7)
     ends = [
-        fit_away(simulate_visits(population, diary, rng)).conf_int()["away_mean_seconds"] for _ in range(5)
+        fit_exposure(away_exposure(simulate_visits(population, diary, rng))).conf_int()["away_mean_seconds"]
+        for _ in range(5)
     ]
     row = plan_row(AwayDesign(workers=40, days=7, mean_hours=24, sd_hours=12), "workers", studies=40, seed=1)
 
@@ -168,7 +170,7 @@ def test_the_planned_verdict_on_silence_is_that_of_the_fit():
     design = SilenceDesign(workers=12, pairs=10, topics=8, true=0.4, judges=PushJudges())
     planned = design.simulated(np.random.default_rng(5))
     judges = PushJudges(workers=12, pairs_per_worker=10)
-    silent = fit_weights_to(simulate_push_judgments(8, judges, np.random.default_rng(5))).silent
+    silent = fit_push_weights(simulate_push_judgments(8, judges, np.random.default_rng(5))).silent
 
     assert planned.estimate == silent.ratio
     assert tuple(None if math.isinf(end) else end for end in (planned.low, planned.high)) == silent.interval

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 
 import prefcal
 from calibration.rank.best import best_posterior, couple_chances, couple_votes
@@ -156,6 +157,50 @@ def _shares(log_odds):
     return weights / weights.sum()
 
 
+def chosen(uniform, adaptive):
+    """Return tables of couples of systems that were drawn whatever the answers were, and by them; the earlier letter wins mostly."""
+    rng = np.random.default_rng(2)
+    rows = [
+        ("t", f"q{topic}", f"w{worker}", *couple, rng.choice(["left", "right", "equally_good"], p=p), drawn)
+        for drawn, couples in (("uniform", uniform), ("adaptive", adaptive))
+        for pair in couples
+        for topic in range(4)
+        for worker in range(6)
+        for couple, p in [((pair, (0.6, 0.2, 0.2)), (pair[::-1], (0.2, 0.6, 0.2)))[(topic + worker) % 2]]
+    ]
+    columns = ["task", "topic", "worker", "system_left", "system_right", "choice", "drawn"]
+    return {"preferences": pd.DataFrame(rows, columns=columns)}
+
+
+def test_a_system_in_no_uniform_pair_may_have_any_rank_and_is_said(tmp_path):
+    """It has a worth and no win rate; each of the others may be one lower, since nobody knows whether it is above."""
+    tables = chosen(["ab", "ac", "bc"], ["ad"])
+    ranking, alone = prefcal.rank(tables), prefcal.rank(chosen(["ab", "ac", "bc"], []))
+    rows = ranking.ranking.set_index("system")
+    assert rows.loc["d", ["judgments", "rank_low", "rank_high"]].tolist() == [0, 1, 4]
+    assert rows.loc["d", ["win_rate", "win_low"]].isna().all()
+    assert np.isfinite(rows.loc["d", "worth"])
+    others = alone.ranking.set_index("system")
+    for column, more in (("win_rate", 0), ("rank_low", 0), ("rank_high", 1)):
+        assert (rows[column][list("abc")] == others[column][list("abc")] + more).all()
+    assert any("of d no pair was drawn whatever the answers were" in note for note in ranking.notes)
+    write_ranking(ranking, tmp_path)
+    assert_frame_equal(read_ranking(tmp_path).ranking, ranking.ranking, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("uniform", "adaptive", "said"),
+    [
+        (["ab", "cd"], ["bc"], "no pair that was drawn whatever the answers were connects the systems"),
+        ([], ["ab", "bc"], "every pair was drawn by the answers before it"),
+    ],
+)
+def test_uniform_pairs_that_rank_nothing_are_refused_with_the_reason(uniform, adaptive, said):
+    """Not as if nothing had been judged; the cure is more of them."""
+    with pytest.raises(InputError, match=f"task t: {said}.*; collect more such pairs: raise uniform_share"):
+        prefcal.rank(chosen(uniform, adaptive))
+
+
 def test_a_ranking_of_adaptive_pairs_names_the_best_and_takes_its_win_rates_from_the_uniform_ones(tmp_path):
     """Worths are of all judgments; the best system survives the files."""
     tables = adaptive_tables()
@@ -249,11 +294,3 @@ def test_a_judge_assists_only_the_uniform_pairs_and_says_so():
     )
     notes = prefcal.agree(both, scores=scores, assist="judge").notes
     assert sum("(adaptive_pairs)" in note for note in notes) == 1
-
-
-def test_without_uniform_pairs_nothing_is_ranked():
-    """Shares of pairs that were chosen by the answers would be biased."""
-    tables = adaptive_tables()
-    tables["preferences"]["drawn"] = "adaptive"
-    with pytest.raises(InputError, match="no preference counts"):
-        rank_systems(tables)

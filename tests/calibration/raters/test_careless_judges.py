@@ -70,11 +70,11 @@ def test_people_with_tastes_of_their_own_are_not_careless():
     ] == [None] * 6
 
 
-def test_people_who_care_for_different_things_are_seldom_called_careless():
+def test_people_who_care_for_different_things_are_seldom_called_careless(seeds):
     """Some follow the others hardly at all, and yet they answer in earnest."""
     named = [
         random_clickers(judged_pairs(judgments(seed, people=20, topics=3, weights_differ=True)))
-        for seed in range(24)
+        for seed in seeds(24, least=12)
     ]
 
     assert sum(one is not None for one in named) <= 2
@@ -103,43 +103,49 @@ def in_camps(seed: int, camp: int, **crowd: float) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("camp", [3, 5, 7])
-def test_a_camp_is_called_a_camp_and_nobody_careless(camp):
+def test_a_camp_is_called_a_camp_and_nobody_careless(camp, seeds):
     """A fifth to nearly half of the people, who prefer the opposite."""
-    kinds = [judge_kinds(in_camps(seed, camp)) for seed in range(10)]
+    kinds = [judge_kinds(in_camps(seed, camp)) for seed in seeds(10, least=5)]
     names = {f"W{number:02d}" for number in range(camp)}
 
     assert sum(one.careless is not None for one in kinds) <= 1
-    assert sum(one.camp is not None and {*one.judges[one.camp.is_careless]} == names for one in kinds) >= 9
+    assert (
+        sum(one.camp is not None and {*one.judges[one.camp.is_careless]} == names for one in kinds)
+        >= len(kinds) - 1
+    )
 
 
-def test_people_of_one_mind_or_by_lot_or_of_wide_tastes_are_no_camp():
+def test_people_of_one_mind_or_by_lot_or_of_wide_tastes_are_no_camp(seeds):
     """None of three crowds of each."""
     assert not any(
         judge_kinds(in_camps(seed, 0, **crowd)).camp
-        for seed in range(10)
+        for seed in seeds(10, least=4)
         for crowd in ({}, {"clickers": 4}, {"taste": 1.5})
     )
 
 
-def test_who_follows_others_unlike_them_is_named_where_lot_and_taste_explain_it_alike():
+def test_who_follows_others_unlike_them_is_named_where_lot_and_taste_explain_it_alike(seeds):
     """Three of 14 by lot, 60 answers each: they are too few to tell from people of a taste of their own, and hardly ever pass in silence."""
+    drawn = seeds(20, least=10)
     crowds = [
         judge_kinds(judged_pairs(Crowd(people=14, clickers=number).study(np.random.default_rng([seed, 3]))))
         for number in (3, 0)
-        for seed in range(20)
+        for seed in drawn
     ]
     named = [{finding.name for finding in kinds.findings()} for kinds in crowds]
-    (unclear, *_) = [kinds.unclear for kinds in crowds[:20] if kinds.unclear]
+    (unclear, *_) = [kinds.unclear for kinds in crowds[: len(drawn)] if kinds.unclear]
 
-    assert sum(names in ({"judges_differ"}, {"careless_workers"}) for names in named[:20]) >= 17
-    assert sum(bool(names) for names in named[20:]) <= 1
+    assert sum(
+        names in ({"judges_differ"}, {"careless_workers"}) for names in named[: len(drawn)]
+    ) >= 0.85 * len(drawn)
+    assert sum(bool(names) for names in named[len(drawn) :]) <= 1
     assert 2 <= unclear[0] <= 5
     assert 9 <= unclear[1] <= 12
 
 
-def test_nobody_of_a_camp_is_called_careless_where_others_click_by_lot():
+def test_nobody_of_a_camp_is_called_careless_where_others_click_by_lot(seeds):
     """Four of a camp, and three who click by lot: too few are left to tell the kinds apart."""
-    kinds = [judge_kinds(in_camps(seed, 4, clickers=3)) for seed in range(10)]
+    kinds = [judge_kinds(in_camps(seed, 4, clickers=3)) for seed in seeds(10, least=5)]
     camp = {f"W{number:02d}" for number in range(4)}
 
     assert not any(one.careless and {*one.judges[one.careless.is_careless]} & camp for one in kinds)

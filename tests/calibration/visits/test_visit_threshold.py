@@ -17,7 +17,7 @@ from calibration.visits.threshold import (
     sensitivity_notes,
     threshold_sensitivity,
 )
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from tests.calibration.logs import activity, stays
 
 HOURS = Population(

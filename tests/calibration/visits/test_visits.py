@@ -9,14 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from calibration.models.durations.fit import fit_away, fit_session
+from calibration.models.durations.fit import fit_exposure
+from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import silences_seconds
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from tests.calibration.logs import activity, at, follow, stays
 
 PAGE = (("a", 0, "open"), ("a", 5, "beat"), ("a", 10, "beat"), ("a", 12, "close"))
@@ -266,10 +267,12 @@ def test_half_an_hour_of_silence_makes_visits_of_minutes_three_times_as_long():
         ),
     }
 
-    true = fit_session(tables).estimates[0]
-    assert fit_session(naive).estimates[0] / true > 2.5
-    assert fit_session(fine).estimates[0] / true == pytest.approx(1, abs=0.02)
-    true = fit_away(tables).estimates[0]
-    assert fit_away(naive).estimates[0] / true == pytest.approx(1.15, abs=0.06)
-    assert fit_away(naive, gap_seconds=1800).estimates[0] / true == pytest.approx(1, abs=0.05)
-    assert fit_away(fine, gap_seconds=30).estimates[0] / true == pytest.approx(1, abs=0.01)
+    true = fit_exposure(session_exposure(tables)).estimates[0]
+    assert fit_exposure(session_exposure(naive)).estimates[0] / true > 2.5
+    assert fit_exposure(session_exposure(fine)).estimates[0] / true == pytest.approx(1, abs=0.02)
+    true = fit_exposure(away_exposure(tables)).estimates[0]
+    assert fit_exposure(away_exposure(naive)).estimates[0] / true == pytest.approx(1.15, abs=0.06)
+    assert fit_exposure(away_exposure(naive, gap_seconds=1800)).estimates[0] / true == pytest.approx(
+        1, abs=0.05
+    )
+    assert fit_exposure(away_exposure(fine, gap_seconds=30)).estimates[0] / true == pytest.approx(1, abs=0.01)

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.fit import fit_away, fit_session
-from calibration.models.durations.from_tables import away_exposure
+from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.visits.followed_visits import compare_follow_ends, orphans
 from tests.calibration.models.durations.test_exposures import at, follows, names, said, visits
 
@@ -38,15 +37,17 @@ def test_an_orphan_is_a_visit_whose_worker_and_topic_no_follow_has():
     assert orphans(came, watched).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("fit", [fit_away, fit_session])
+@pytest.mark.parametrize("exposure", [away_exposure, session_exposure])
 @pytest.mark.parametrize(
     ("misspelt", "clause"),
     [(3, "3 of 20 visits belong to no follow"), (20, "all 20 visits belong to no follow")],
 )
-def test_times_are_refused_when_more_than_a_tenth_of_the_visits_belong_to_no_follow(fit, misspelt, clause):
+def test_times_are_refused_when_more_than_a_tenth_of_the_visits_belong_to_no_follow(
+    exposure, misspelt, clause
+):
     """People who came would count as people who never did; the reason is not that nobody came."""
     with pytest.raises(NotIdentifiedError, match=f"^{clause}: are worker and topic names the same in both"):
-        fit(tables(misspelt=misspelt))
+        exposure(tables(misspelt=misspelt))
 
 
 def test_a_tenth_of_the_visits_may_belong_to_no_follow():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 PEOPLE = Population(
     away_mean_seconds=3600, away_sd_seconds=1800, session_mean_seconds=60, session_sd_seconds=60

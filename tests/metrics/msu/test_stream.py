@@ -7,16 +7,9 @@ import numpy as np
 import pytest
 
 from metrics.events import Event, Match, Nugget, Update
-from metrics.msu.score import (
-    MSU,
-    GivenUsers,
-    MSUPerSecond,
-    MSUStandardError,
-    msu_scores,
-    msu_user_scores,
-    score_msu,
-    trails,
-)
+from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError
+from metrics.msu.score import msu_scores, msu_user_scores, score_msu
+from metrics.msu.trails import GivenUsers, trails
 from metrics.push.conversion import events_from_push, update_run_from_push
 from metrics.registry import parse_measure
 from tests.metrics.event_strategies import START, TOPIC, collection_of, run_of

@@ -6,17 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.msu.score import (
-    MSU,
-    GivenUsers,
-    MSUPerSecond,
-    MSUStandardError,
-    Population,
-    SimulatedUsers,
-    msu_scores,
-    msu_user_scores,
-    trails,
-)
+from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError
+from metrics.msu.score import msu_scores, msu_user_scores
+from metrics.msu.trails import GivenUsers, Population, SimulatedUsers, trails
 from tests.metrics import stream_oracle
 from tests.metrics.event_strategies import START, TOPIC, collection_of, events, run_of, runs, visitors
 from tests.metrics.stream_users import Cut, msu, simple

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metrics.errors import InputError
 from metrics.msu.measures import UserTotals
-from metrics.msu.score import GivenUsers, Population, SimulatedUsers, trails
+from metrics.msu.trails import GivenUsers, Population, SimulatedUsers, trails
 from tests.metrics import stream_oracle
 from tests.metrics.event_strategies import visitors
 

@@ -7,21 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.push.contingency import CELLS, INSTANCES, Contingency, PushCell
 from metrics.push.days import PAPER, TRACK
-from metrics.push.score import (
-    CELLS,
-    ELG,
-    INSTANCES,
-    NCG,
-    T11U,
-    Contingency,
-    PushCell,
-    SilencePrecision,
-    SilenceRecall,
-    push_scores,
-    score_push,
-    score_push_days,
-)
+from metrics.push.measures import ELG, NCG, T11U, SilencePrecision, SilenceRecall
+from metrics.push.score import push_scores, score_push, score_push_days
 from metrics.push.streams import Created, PushCollection
 from metrics.registry import all_measures, parse_measure
 from tests.metrics import push_oracle

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.ranked.lists import RankedCollection
-from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAAP, TIAERR, TIANDCG, TIAP, TIASBR, TSBR
+from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP
+from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.registry import parse_measure
 from tests.metrics import time_aware_oracle as oracle
 from tests.metrics.ranked_example import value

@@ -6,20 +6,9 @@ import pytest
 
 from metrics.errors import InputError
 from metrics.ranked.lists import RankedCollection, RankedRun
-from metrics.ranked.score import (
-    IAERR,
-    IANDCG,
-    IAP,
-    SBR,
-    TIAAP,
-    TIAERR,
-    TIANDCG,
-    TIAP,
-    TIASBR,
-    TSBR,
-    ranked_scores,
-    score_ranked,
-)
+from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAAP, TIAERR, TIANDCG, TIAP
+from metrics.ranked.recall import SBR, TIASBR, TSBR
+from metrics.ranked.score import ranked_scores, score_ranked
 from metrics.registry import all_measures
 from tests.metrics.ranked_example import DEFAULTS, LISTED, example, value
 from tests.metrics.ranked_strategies import run_of

@@ -18,7 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.ranked.lists import RankedCollection
-from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAERR, TIANDCG, TIAP, ranked_scores
+from metrics.ranked.measures import IAERR, IANDCG, IAP, TIAERR, TIANDCG, TIAP
+from metrics.ranked.recall import SBR
+from metrics.ranked.score import ranked_scores
 from tests.metrics.ranked_strategies import DOCUMENTS, lists, run_of
 
 DEPTHS = (5, 10, 20)

@@ -11,7 +11,8 @@ from metrics.push.conversion import (
     push_run_from_updates,
     update_run_from_push,
 )
-from metrics.push.score import ELG, push_scores
+from metrics.push.measures import ELG
+from metrics.push.score import push_scores
 from metrics.push.streams import Created
 from tests.metrics.push.test_push import example
 from tests.metrics.push_strategies import DAYS, START, run_of

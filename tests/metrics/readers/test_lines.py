@@ -31,7 +31,7 @@ def written(tmp_path):
 
 def all_rows(path, **options):
     log = FaultLog(path)
-    return list(rows(path, COLUMNS, log, **options)), [str(fault) for fault in log.faults]
+    return list(rows(COLUMNS, log, **options)), [str(fault) for fault in log.faults]
 
 
 def test_rows_carry_their_line_numbers(written):
@@ -55,11 +55,6 @@ def test_a_line_separator_inside_a_text_does_not_end_the_line(written):
     """U+2028 and U+0085 occur in real texts; only line feeds and carriage returns end a line."""
     found, _ = all_rows(written("1\ta\u2028b\u0085c\n".encode()))
     assert found == [(1, ["1", "a\u2028b\u0085c"])]
-
-
-def test_white_space_can_separate_fields(written):
-    """TREC runs are separated by blanks or tabs, any number of them."""
-    assert all_rows(written(b" 1   x\n2\ty\n"), separator=None)[0] == [(1, ["1", "x"]), (2, ["2", "y"])]
 
 
 def test_every_bad_line_is_noted_and_the_good_ones_are_read(written):
@@ -191,4 +186,4 @@ def test_any_bytes_give_lines_or_faults(tmp_path_factory, data):
     path.write_bytes(data)
     log = FaultLog(path)
     with suppress(InputError):
-        assert all(isinstance(text, str) for _, text in text_lines(path, log))
+        assert all(isinstance(text, str) for _, text in text_lines(log))

@@ -11,7 +11,9 @@ import pytest
 
 from metrics.agreement import bootstrap_interval, kendall_tau_b, tau_ap
 from metrics.errors import InputError
-from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError, Population, SimulatedUsers, msu_scores
+from metrics.msu.measures import MSU, MSUPerSecond, MSUStandardError
+from metrics.msu.score import msu_scores
+from metrics.msu.trails import Population, SimulatedUsers
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
 from metrics.sweep import SweepGrid, read_sweep, sweep_msu

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 from calibration.judges.verdicts import split_verdicts
+from calibration.tables.criteria import by_criterion
 from calibration.tables.files import read_tables, tables_sha256, write_tables
 from calibration.tables.study_json import FileRecord, StudyRecord, TaskRecord, table_records, write_study
+from metrics.errors import InputError
 from study_app.judges.requests import pair_digest
 from tests.study_app.prefcal_command import run_here
 
@@ -147,6 +149,20 @@ def test_nothing_is_half_written(judge, tables, tmp_path, text, words, said):
     assert not (tmp_path / "out").exists()
 
 
+def test_tables_in_which_nobody_judged_a_pair_are_refused(judge, tables, tmp_path):
+    """A table without a row has no task that the verdicts could be of."""
+    preferences = next(tables.glob("preferences.csv"))
+    preferences.write_text(preferences.read_text().splitlines()[0] + "\n")
+    (tables / "study.json").unlink()
+    file = written(tmp_path, "topic,a,b,verdict\nq1,A,B,a\n")
+    ended = judge(file, "--tables", tables, "--name", "gpt", "-o", tmp_path / "out")
+
+    assert ended.code == 1
+    assert (
+        ended.err == f"{preferences}:1: no person has judged a pair; give tables with preferences of people\n"
+    )
+
+
 def test_pairs_that_nobody_judged_are_kept_and_counted(judge, tables, tmp_path):
     """They are part of no comparison."""
     file = written(tmp_path, "topic,a,b,verdict\nq1,A,B,a\nq2,A,B,b\nq2,C,B,b\n")
@@ -223,6 +239,51 @@ def test_answers_find_their_systems_through_the_requests(judge, tables, tmp_path
     assert rows.loc["q2", ["system_left", "system_right", "choice"]].tolist() == ["B", "C", "right"]
     assert set(verdicts["prompt_sha256"]) == {PROMPT}
     assert verdicts["decided_at"].notna().sum() == 1
+
+
+def test_requests_of_one_wave_are_answered_beside_joined_tables(judge, tables, tmp_path):
+    """The study file is that of a part; one of no part is refused."""
+    study = json.loads((tables / "study.json").read_text())
+    part = {"study": "s", "tables_sha256": "0" * 64, "workers": 2, "judgments": 3}
+    joined = [part | {"study_sha256": STUDY}, part | {"study": "t", "study_sha256": "1" * 64}]
+    (tables / "study.json").write_text(json.dumps(study | {"study_sha256": "2" * 64, "joined": joined}))
+    file = written(tmp_path, as_lines([{"id": "r0", "choice": "A"}]), "answers.jsonl")
+    codes = []
+    for name, of in (("mine", STUDY), ("other", "3" * 64)):
+        written(tmp_path, as_lines(asked(PAIRS[0], study=of)), "requests.jsonl")
+        codes.append(judge(file, "--tables", tables, "--name", "gpt", "-o", tmp_path / name).code)
+    assert codes == [0, 1]
+
+
+def test_grades_and_criteria_become_strength_and_table_criteria(judge, tables, tmp_path, monkeypatch, capsys):
+    """`--by` then holds the judge against what people said of the criterion; an answer that nobody can read is no answer."""
+    words = ["A_much_better", "A_slightly_better", "about_the_same", "B_slightly_better", "B_much_better"]
+    lines = [line | {"choices": words, "criteria": ["clear"]} for line in asked(*PAIRS[:2])]
+    written(tmp_path, as_lines(lines), "requests.jsonl")
+    answers = [
+        {"id": "r0", "choice": "A_much_better", "criteria": {"clear": "B_slightly_better"}},
+        {"id": "r1", "text": "Answer: about the same"},
+    ]
+    file = written(tmp_path, as_lines(answers), "answers.jsonl")
+    ended = judge(file, "--tables", tables, "--name", "gpt", "-o", tmp_path / "with")
+    read = read_tables(tmp_path / "with")
+    rows = read["preferences"].query("worker == 'gpt'")
+
+    assert ended.out.endswith("2 verdicts of gpt on 1 pair, and 2 answers about criteria\n")
+    assert rows[["choice", "strength"]].to_numpy().tolist() == [["left", 2], ["equally_good", 0]]
+    assert read["criteria"].fillna(-1).to_numpy().tolist() == [
+        ["gpt/1", "clear", "right", 1],
+        ["gpt/2", "clear", "no_answer", -1],
+    ]
+    assert run_here(monkeypatch, capsys, "check", tmp_path / "with").code == 0
+    by = run_here(monkeypatch, capsys, "agree", tmp_path / "with", "--by", "clear", "-o", tmp_path / "out")
+    assert "people were asked for the overall choice only" in by.err
+    people = pd.DataFrame({"judgment": ["J0"], "criterion": "clear", "choice": ["no_answer"]})
+    with pytest.raises(InputError, match="choice is no_answer, and the worker is not of kind model"):
+        write_tables({**read, "criteria": people}, tmp_path / "odd")
+    both = pd.concat([read["criteria"], people.assign(choice="right")])
+    verdicts = split_verdicts(by_criterion({**read, "criteria": both}, "clear"))[1]
+    assert verdicts["vote"].tolist() == ["votes_b", "no_answer"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import prefcal
 from calibration.tables.files import read_tables, write_tables
 from study_app.cli import cli
 from tests.calibration.judged_summaries import study
-from tests.study_app.prefcal_command import run_here
+from tests.study_app.prefcal_command import run_here, without_figures
 
 COMMANDS = {
     "check": "check {tables}",
@@ -172,6 +172,7 @@ def stands_in(lines, more):
 def ran(words, folder, out, monkeypatch, capsys):
     """Run a command, and the report of what it wrote; return everything that it said and wrote, its place taken out."""
     out.mkdir()
+    without_figures(monkeypatch)
     task = pd.read_csv(folder / "tables" / "preferences.csv")["task"].iloc[0]
     ended = run_here(monkeypatch, capsys, *words.format(tables=folder / "tables", out=out, task=task).split())
     places = (str(out), str(folder), folder.name)
@@ -198,7 +199,7 @@ def plain(text, places):
     return "\n".join(line for line in text.splitlines() if "sha256" not in line)
 
 
-@pytest.mark.parametrize("form", ["folder", "frames"])
+@pytest.mark.parametrize("form", [pytest.param("folder", marks=pytest.mark.soak), "frames"])
 def test_python_counts_no_judge_either(form, folders):
     """Of a folder and of frames: fit, agree and rank; the judge excluded as a worker, and not."""
     without, mixed = (

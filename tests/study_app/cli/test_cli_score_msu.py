@@ -1,16 +1,14 @@
 """What `prefcal score msu` prints, and what it says when something is wrong."""
 
-import csv
-import io
 import json
 
 import pytest
 
 from study_app.cli.score.durations import durations
-from tests.metrics.event_files import RUN, START, write_events, write_updates
+from tests.metrics.event_files import RUN, START, write_updates
+from tests.study_app.cli.printed_scores import event_options, score_rows, values
 from tests.study_app.prefcal_command import run_here
 
-NAMES = {"topics": "--topics-file", "nuggets": "--nuggets", "matches": "--matches", "updates": "--updates"}
 CROWD = ["--away", "3h,90m", "--session", "120s,1m", "--users", "50"]
 TRAILS = {
     "users": [
@@ -45,11 +43,8 @@ def score(monkeypatch, capsys, tmp_path):
     (tmp_path / "trails.json").write_text(json.dumps(TRAILS), encoding="utf-8")
 
     def run(*options, runs=("mine",), **changed):
-        paths = write_events(tmp_path, **changed)
-        files = [part for name, option in NAMES.items() for part in (option, paths[name])]
-        return run_here(
-            monkeypatch, capsys, "score", "msu", *files, *options, *(tmp_path / one for one in runs)
-        )
+        files = [*event_options(tmp_path, **changed), *options, *(tmp_path / name for name in runs)]
+        return run_here(monkeypatch, capsys, "score", "msu", *files)
 
     return run
 
@@ -67,21 +62,12 @@ def model(tmp_path):
     return write
 
 
-def table(ended):
-    assert ended.code == 0, ended.err
-    return list(csv.DictReader(io.StringIO(ended.out)))
-
-
-def values(ended):
-    return {(row["topic"], row["metric"]): float(row["value"]) for row in table(ended)}
-
-
 def test_csv_is_the_documented_table_for_given_trails(score, tmp_path):
     """One user reads everything in time; the other's first visit is too short, so n1 comes one visit late."""
     ended = score(
         "--trails", tmp_path / "trails.json", "--lateness", "0.1", "--lateness", "1", "--format", "csv"
     )
-    rows = table(ended)
+    rows = score_rows(ended)
     assert list(rows[0]) == ["run", "topic", "metric", "value"]
     assert [row["metric"] for row in rows[:6]] == [
         *["MSU@0.1", "MSU-se@0.1", "MSU/s@0.1", "MSU@1", "MSU-se@1", "MSU/s@1"]
@@ -146,7 +132,7 @@ def test_a_population_is_simulated_the_same_way_every_time(score):
 
 def test_users_are_printed_one_by_one(score, tmp_path):
     """With a column user before metric, and no standard errors."""
-    rows = table(score("--trails", tmp_path / "trails.json", "--per-user", "--format", "csv"))
+    rows = score_rows(score("--trails", tmp_path / "trails.json", "--per-user", "--format", "csv"))
     assert list(rows[0]) == ["run", "topic", "user", "metric", "value"]
     assert {row["metric"] for row in rows} == {"MSU@0.5", "MSU/s@0.5"}
     assert [row["user"] for row in rows] == ["1"] * 6 + ["2"] * 6
@@ -156,7 +142,7 @@ def test_users_are_printed_one_by_one(score, tmp_path):
 def test_all_given_users_are_met_whatever_number_is_asked_for(score, tmp_path):
     """They are used as they are, and that is said."""
     ended = score("--trails", tmp_path / "trails.json", "--users", "1", "--per-user", "--format", "csv")
-    assert {row["user"] for row in table(ended)} == {"1", "2"}
+    assert {row["user"] for row in score_rows(ended)} == {"1", "2"}
     assert f"{tmp_path}/trails.json: all its 2 users are met; --users is not looked at\n" in ended.err
     assert "--users" not in score("--trails", tmp_path / "trails.json", "--users", "2").err
     (tmp_path / "trails.json").write_text(json.dumps({"users": TRAILS["users"][:1]}))
@@ -262,7 +248,7 @@ def test_what_has_no_default_is_a_fault_of_the_model(score, model, changed, line
 
 def test_draws_give_each_score_an_interval(score, model):
     """The population and the decay are drawn anew, 20 times; the users keep their random numbers."""
-    rows = table(score("--model", model(), "--users", "40", "--draws", "20", "--format", "csv"))
+    rows = score_rows(score("--model", model(), "--users", "40", "--draws", "20", "--format", "csv"))
     assert list(rows[0])[-2:] == ["low", "high"]
     for row in rows:
         assert float(row["low"]) <= float(row["high"])
@@ -273,12 +259,12 @@ def test_draws_give_each_score_an_interval(score, model):
 def test_draws_of_the_decay_alone(score, model, tmp_path):
     """Given users do not change: one of five nuggets read comes late, its worth runs from 0.1 to 0.4."""
     options = ["--model", model(), "--trails", tmp_path / "trails.json", "--draws", "400", "--format", "csv"]
-    rows = table(score(*options))
+    rows = score_rows(score(*options))
     by_key = {(row["topic"], row["metric"]): row for row in rows}
     late = by_key["TS14.1", "MSU@0.25"]
     assert float(late["low"]) == pytest.approx(2.5 + 0.1 / 2, abs=0.02)
     assert float(late["high"]) == pytest.approx(2.5 + 0.4 / 2, abs=0.02)
-    assert table(score(*options)) == rows
+    assert score_rows(score(*options)) == rows
 
 
 def test_what_cannot_be_drawn_is_a_fault(score, model):
@@ -316,7 +302,7 @@ def test_options_that_contradict_each_other_are_wrong_usage(score, options, reas
 
 def test_a_decay_given_twice_is_printed_once(score):
     """Like any other set."""
-    rows = table(score(*CROWD, "--lateness", "0.5", "--lateness", "0.50", "--format", "csv"))
+    rows = score_rows(score(*CROWD, "--lateness", "0.5", "--lateness", "0.50", "--format", "csv"))
     assert len(rows) == 9
 
 

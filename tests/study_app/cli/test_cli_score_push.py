@@ -1,13 +1,12 @@
 """What `prefcal score push` prints, and what it says when something is wrong."""
 
-import csv
-import io
 import json
 
 import pytest
 
 from tests.metrics.push_files import CLUSTERS_2015, DAYS, EPOCHS, QRELS, RUN, write_push
-from tests.study_app.prefcal_command import run_apart, run_here
+from tests.study_app.cli.printed_scores import table, values
+from tests.study_app.prefcal_command import HEAVY, modules_of, run_here
 
 MODEL = {
     "format": "prefcal-user-model/1",
@@ -44,16 +43,6 @@ def score(monkeypatch, capsys, files):
         return run_here(monkeypatch, capsys, *command)
 
     return run
-
-
-def table(ended):
-    """The rows of a csv output by (topic, metric)."""
-    assert ended.code == 0, ended.err
-    return {(row["topic"], row["metric"]): row for row in csv.DictReader(io.StringIO(ended.out))}
-
-
-def values(ended):
-    return {key: float(row["value"]) for key, row in table(ended).items()}
 
 
 def test_csv_is_the_documented_table(score, files):
@@ -304,7 +293,4 @@ def test_the_faults_of_all_runs_come_together_and_at_most_twenty(score, files):
 def test_a_small_score_imports_nothing_heavy(files):
     """It starts in a fraction of a second, and is used in loops."""
     command = ["score", "push", *judgments(files), "--days", DAYS, files / "run.txt"]
-    ended = run_apart(*command, options=["-X", "importtime"])
-    imported = {line.rpartition("|")[2].strip() for line in ended.err.splitlines()}
-    assert ended.code == 0
-    assert not imported & {"pandas", "scipy", "numba", "matplotlib", "flask", "sqlalchemy", "pydantic"}
+    assert not modules_of(*command) & HEAVY

@@ -1,7 +1,5 @@
 """What `prefcal score summaries` prints, and what it says when something is wrong."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -10,7 +8,8 @@ from calibration.user_model import summary_model
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
 from tests.metrics.two_layered_files import FILES, RUN, write_collection, write_run
-from tests.study_app.prefcal_command import run_apart, run_here
+from tests.study_app.cli.printed_scores import table, values
+from tests.study_app.prefcal_command import HEAVY, modules_of, run_apart, run_here
 
 MODEL = {
     "format": "prefcal-user-model/1",
@@ -48,16 +47,6 @@ def score(monkeypatch, capsys, files):
         )
 
     return run
-
-
-def table(ended):
-    """The rows of a csv output by (topic, metric)."""
-    assert ended.code == 0, ended.err
-    return {(row["topic"], row["metric"]): row for row in csv.DictReader(io.StringIO(ended.out))}
-
-
-def values(ended):
-    return {key: float(row["value"]) for key, row in table(ended).items()}
 
 
 def test_csv_is_the_documented_table(score):
@@ -309,10 +298,7 @@ def test_nothing_heavy_is_imported_for_help_or_small_scores(files):
     """A command that takes a second to say hello is not used in a loop over files."""
     score_now = ["score", "summaries", "--collection", files, files / "run.xml"]
     for arguments in (["--help"], ["score", "summaries", "--help"], score_now):
-        started = run_apart(*arguments, options=["-X", "importtime"])
-        imported = {line.rpartition("|")[2].strip() for line in started.err.splitlines()}
-        assert started.code == 0
-        assert not imported & {"pandas", "scipy", "numba", "matplotlib", "flask", "sqlalchemy", "pydantic"}
+        assert not modules_of(*arguments) & HEAVY
 
 
 def test_the_command_prints_what_a_notebook_gets(score, files):

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from tests.metrics.event_files import MATCHES, RUN, write_events, write_updates
-from tests.study_app.prefcal_command import run_apart, run_here
-
-NAMES = {"topics": "--topics-file", "nuggets": "--nuggets", "matches": "--matches", "updates": "--updates"}
+from tests.metrics.event_files import MATCHES, RUN, write_updates
+from tests.study_app.cli.printed_scores import event_options, score_rows, values
+from tests.study_app.prefcal_command import HEAVY, modules_of, run_here
 
 
 @pytest.fixture
@@ -18,11 +17,8 @@ def score(monkeypatch, capsys, tmp_path):
     write_updates(tmp_path)
 
     def run(*options, runs=("mine",), **changed):
-        paths = write_events(tmp_path, **changed)
-        files = [part for name, option in NAMES.items() for part in (option, paths[name])]
-        return run_here(
-            monkeypatch, capsys, "score", "updates", *files, *options, *(tmp_path / one for one in runs)
-        )
+        files = [*event_options(tmp_path, **changed), *options, *(tmp_path / name for name in runs)]
+        return run_here(monkeypatch, capsys, "score", "updates", *files)
 
     return run
 
@@ -33,12 +29,6 @@ def said(folder):
         f"{folder}/nuggets.tsv: 1 of 3 topics is not in all of topics file, nuggets and updates, such as '3', "
         "and is left out\n"
     )
-
-
-def values(ended):
-    assert ended.code == 0, ended.err
-    rows = csv.DictReader(io.StringIO(ended.out))
-    return {(row["topic"], row["metric"]): float(row["value"]) for row in rows}
 
 
 def test_csv_has_ten_measures_a_topic_in_the_documented_order(score):
@@ -102,7 +92,7 @@ def test_updates_about_topics_nobody_judged_are_told_in_one_line_a_run(
     measures, monkeypatch, capsys, tmp_path
 ):
     """A mistyped topic would look like a system that found nothing; the scores are those without these rows."""
-    files = [part for name, path in write_events(tmp_path).items() for part in (NAMES[name], path)]
+    files = event_options(tmp_path)
     crowd = ["--away", "3h,90m", "--session", "2m,1m", "--users", "5"] if measures == "msu" else []
     run = write_updates(tmp_path)
     plain = run_here(monkeypatch, capsys, "score", measures, *files, *crowd, run)
@@ -131,7 +121,7 @@ def test_a_user_model_changes_nothing_and_that_is_said(score, tmp_path):
     plain = values(score("--format", "csv"))
     ended = score("--format", "csv", "--model", tmp_path / "model.json", "--draws", "3")
     assert values(ended) == plain
-    row = next(csv.DictReader(io.StringIO(ended.out)))
+    row = score_rows(ended)[0]
     assert row["low"] == row["value"] == row["high"]
     assert ended.err.endswith(f"{tmp_path}/model.json: no parameter of a user model enters these measures\n")
     assert score("--draws", "3").code == 2
@@ -160,9 +150,4 @@ def test_faults_are_lines_on_stderr_and_exit_1(score, tmp_path):
 
 def test_the_command_starts_without_heavy_imports(tmp_path):
     """A small score should take a fraction of a second."""
-    paths = write_events(tmp_path)
-    files = [part for name, option in NAMES.items() for part in (option, paths[name])]
-    ended = run_apart(*["score", "updates", *files, write_updates(tmp_path)], options=["-X", "importtime"])
-    assert ended.code == 0
-    loaded = {line.rpartition("|")[2].strip() for line in ended.err.splitlines()}
-    assert not loaded & {"pandas", "numba", "scipy", "flask", "sqlalchemy", "matplotlib", "pydantic"}
+    assert not modules_of("score", "updates", *event_options(tmp_path), write_updates(tmp_path)) & HEAVY

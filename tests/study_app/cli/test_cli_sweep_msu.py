@@ -9,7 +9,7 @@ from shutil import rmtree
 
 import pytest
 
-from tests.study_app.prefcal_command import run_here, without_pdf
+from tests.study_app.prefcal_command import run_here, without_figures, without_pdf
 
 PROGRAM = "from study_app.cli import main; main()"
 STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
@@ -68,7 +68,7 @@ def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkey
 def test_a_log_says_now_and_then_how_many_populations_are_done(sweep, tmp_path, monkeypatch):
     """A terminal has a bar instead."""
     monkeypatch.setattr("study_app.cli.progress.QUIET_SECONDS", 0.0)
-    without_pdf(monkeypatch)
+    without_figures(monkeypatch)
     _, _, err = sweep(*SMALL, "--jobs", "1", "-o", tmp_path / "out")
 
     assert [line for line in err.splitlines() if line.startswith("still")] == [
@@ -130,7 +130,7 @@ def test_a_file_of_somebody_else_is_not_written_over(sweep, tmp_path, name):
 
 def test_a_sweep_that_begins_again_writes_over_its_own_files(sweep, tmp_path, monkeypatch):
     """Without sweep.json and its parts it does, as docs/sweep.md says."""
-    without_pdf(monkeypatch)
+    without_figures(monkeypatch)
     assert sweep(*SMALL, "--jobs", "1", "-o", tmp_path).code == 0
     (tmp_path / "sweep.json").unlink()
     rmtree(tmp_path / "parts")

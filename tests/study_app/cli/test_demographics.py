@@ -124,6 +124,9 @@ def test_lists_and_studies_that_do_not_fit_are_refused(campaign, command, tmp_pa
         assert (refused.code, problem in refused.err) == (1, True), refused.err
         assert len(refused.err.splitlines()) <= 2
         assert {path.name: path.read_bytes() for path in tables.iterdir() if path.is_file()} == before
+    lost = command(study, "demographics", "small", tmp_path / "lost.csv", "-o", nothing).err
+    assert f"{tmp_path / 'lost.csv'}:1: nothing is there" in lost
+    assert f"{nothing}:1: nothing is there" in lost
     nothing.mkdir()
     (nothing / "workers.csv").write_text("worker\nw\n")
     assert "tables of no study" in command(study, "demographics", "small", platform, "-o", nothing).err

@@ -193,6 +193,20 @@ def test_a_workers_row_says_how_their_part_ended_and_which_flags_are_up(stored, 
     assert exported()["workers"]["ended_as"].tolist()[1:3] == ["failed_checks", "withdrawn"]
 
 
+def test_repeats_and_changed_answers_count_for_straight_lining_only(stored, exported):
+    """A pair may be recognised, and the time of a change is not that of looking."""
+    slot = stored.slot(stored.worker("ann"))
+    quick = [stored.showing(slot, "good", "flat") for _ in range(2)]
+    changed = [stored.showing(slot, "good", "none") for _ in range(3)]
+    for showing in [*quick, *(stored.showing(slot, "flat", "none", repeats=quick[0]) for _ in range(3))]:
+        stored.judge(showing, "left", seconds=1)
+    for showing in changed:
+        stored.judge(showing, "right", seconds=1)
+        stored.judge(showing, "left", seconds=1, revision=2)
+
+    assert exported()["workers"]["flags"].tolist() == ["straight_lining"]
+
+
 def test_the_mean_search_is_over_all_queries(stored, exported):
     """180 s and 240 s are 210 s: not excluded."""
     worker = stored.worker("ann")

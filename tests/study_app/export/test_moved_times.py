@@ -20,7 +20,7 @@ from study_app.store.tokens import time_shift
 from tests.study_app.every_task import write_every_task
 from tests.study_app.prefcal_command import run_once
 
-WORKERS = 12
+WORKERS = 8
 HOUR = pd.Timedelta(hours=1)
 MOVED = {
     "follows": ("started_at", "ended_at", "last_seen_at"),

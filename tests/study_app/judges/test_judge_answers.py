@@ -6,7 +6,7 @@ import multiprocessing
 import pytest
 
 from metrics.errors import InputError
-from study_app.judges.answers import open_answers, read_answers, read_choice
+from study_app.judges.answers import describe, open_answers, read_answers, read_choice
 from study_app.judges.requests import read_requests
 from tests.study_app.judges.requests_file import PROMPT, write_requests
 
@@ -65,6 +65,43 @@ def test_answers_of_a_program_of_ones_own_need_an_id_and_a_choice_or_a_text(tmp_
         {"id": f"{1:016x}", "text": "Answer: B", "choice": "B", "tokens": [5, 2]},
         {"id": f"{2:016x}", "text": "C"},
     ]
+
+
+def test_criteria_are_read_from_their_key_or_from_the_text(tmp_path):
+    """Each for itself; one that nobody can read is missing and counted, and what was said is kept."""
+    path = tmp_path / "requests.jsonl"
+    write_requests(path, 4)
+    asked = {
+        "choices": ["A_much_better", "about_the_same", "B_much_better"],
+        "criteria": ["correct", "c.lear"],
+    }
+    path.write_text(
+        "".join(f"{json.dumps(json.loads(line) | asked)}\n" for line in path.read_text().splitlines())
+    )
+    requests = read_requests(path).requests
+    lines = [
+        {"choice": "B_much_better", "criteria": {"correct": "A_much_better", "c.lear": "C"}},
+        {
+            "text": "Criterion correct: none yet\nAnswer: tie\n**Criterion Correct:** a much better\nCriterion c.lear: Tie"
+        },
+        {
+            "text": '{"choice": "A much better", "criteria": {"correct": "B_much_better"}}\nCriterion cXlear: tie'
+        },
+        {"text": "Answer: A"},
+    ]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(f"{json.dumps({'id': f'{n:016x}'} | line)}\n" for n, line in enumerate(lines)))
+    read = read_answers(answers, requests)
+    assert [(one.get("choice"), one.get("criteria")) for one in read] == [
+        ("B_much_better", {"correct": "A_much_better"}),
+        ("about_the_same", {"correct": "A_much_better", "c.lear": "about_the_same"}),
+        ("A_much_better", {"correct": "B_much_better"}),
+        (None, None),
+    ]
+    assert json.loads(read[0]["text"])["criteria"]["c.lear"] == "C"
+    assert describe(read, requests) == (
+        "3 answers, 1 that cannot be read (kept as text), 4 about criteria that cannot be read"
+    )
 
 
 def test_what_is_wrong_with_answers_is_a_line_each_with_its_count(tmp_path):

@@ -15,7 +15,7 @@ import prefcal
 from metrics.errors import InputError
 from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
-from study_app.judges.requests import RequestSize, make_requests, pair_digest, read_requests
+from study_app.judges.requests import RequestSize, make_requests, meanings, pair_digest, read_requests
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.side_text import markdown
 from tests.study_app import small_pictures
@@ -262,19 +262,43 @@ def test_the_command_writes_what_python_returns_and_says_how_much_it_is(tmp_path
     assert ended.out == f"{out}: 54 requests: {characters:,} characters, about {characters / 4:,.0f} tokens\n"
 
 
-def test_a_judge_of_a_graded_study_is_asked_for_the_side_and_the_note_says_so(tmp_path, monkeypatch, capsys):
-    """Of the criteria it sees those that people are only told to think of; gold pairs are for people."""
+@pytest.fixture
+def graded(tmp_path):
+    """Write a study with graded answers, a criterion that is shown and one that is asked, and a gold pair."""
     asked = [{"name": "correct", "text": "Which is more correct?"}]
     changes = {"choices": "graded7", "criteria": ["Mind the gap.", *asked], "gold_pairs": "gold.tsv"}
     (tmp_path / "gold.tsv").write_text("SYQ-1\tsysalpha\tsysbeta\tsysbeta\n")
-    path = write_every_task(tmp_path, tasks={"summary_pairs": changes})
-    ended = run_here(monkeypatch, capsys, "judge", "requests", path, "-o", tmp_path / "out.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert (
-        "note: pairs: people give graded answers or answer criteria; a judge is asked for A, B" in ended.err
-    )
-    assert len(lines) == 2 * (6 - 1)
-    assert all("Mind the gap." in text and "more correct" not in text for text in texts(lines))
+    return write_every_task(tmp_path, tasks={"summary_pairs": changes})
+
+
+def test_a_judge_of_a_graded_study_is_asked_for_grades_and_criteria(graded):
+    """As people are, in their words; gold pairs are for people."""
+    requests = prefcal.judge_requests(graded)
+    assert len(requests) == 2 * (6 - 1)
+    for request, text in zip(requests, texts(requests), strict=True):
+        assert request["criteria"] == ["correct"]
+        assert request["choices"][:4] == ["A_much_better", "A_better", "A_slightly_better", "about_the_same"]
+        assert meanings(request["choices"])["B_better"] == ("right", 2)
+        assert "Answer: B_much_better" in text
+        assert "- correct: Which is more correct?" in text
+        assert text.endswith("Criterion correct: …")
+    five = ("A_much_better", "about_the_same")
+    assert meanings(five)["A_much_better"] == ("left", 2)
+    assert "criteria" not in prefcal.judge_requests(ANSWERS)[0]
+
+
+def test_a_prompt_that_names_no_grades_and_criteria_asks_for_the_side_and_a_note_says_so(
+    graded, tmp_path, monkeypatch, capsys
+):
+    """Answers that the prompt does not offer would all be unusable."""
+    prompt, out = tmp_path / "mine.jinja", tmp_path / "out.jsonl"
+    prompt.write_text("{{ a }} {{ b }} Answer: A, B, equally_good or equally_bad?")
+    ended = run_here(monkeypatch, capsys, "judge", "requests", graded, "-o", out, "--prompt", prompt)
+    said = "does not name choices and asked: a judge of pairs is not asked for grades and criteria, as people are"
+    assert said in ended.err
+    assert {(one.choices, one.criteria) for one in read_requests(out).requests.values()} == {
+        (("A", "B", "equally_good", "equally_bad"), ())
+    }
 
 
 def test_japanese_counts_a_token_a_character():

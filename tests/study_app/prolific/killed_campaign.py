@@ -16,7 +16,7 @@ import httpx
 from sqlalchemy import select
 
 from study_app import http_client
-from study_app.prolific import calls, messages, sending, settling, studies, sync
+from study_app.prolific import api, messages, sending, settling, studies, sync
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Worker
 from study_app.store.platform_models import PlatformCall, PlatformOrder
@@ -130,7 +130,7 @@ class KilledCampaign:
 
             return killed_transaction
 
-        for module in (calls, messages, sending, settling, studies, sync):
+        for module in (api, messages, sending, settling, studies, sync):
             if hasattr(module, "transaction"):
                 module.transaction = stepping(module.__name__.rpartition(".")[2])
         request = httpx.Client.request

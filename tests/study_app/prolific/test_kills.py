@@ -25,4 +25,4 @@ def test_a_campaign_killed_at_each_step_pays_everybody_once(new_prolific, monkey
     assert killed.states("approval") == killed.states("bonus") == {"confirmed": people}
     for where in ("POST /submissions/bulk-approve/", "POST pay", "POST /submissions/bonus-payments/"):
         assert {f"{where}: before", f"{where}: after"} <= figures.kills.keys()
-    assert {"calls: before a commit", "calls: after a commit"} <= figures.kills.keys()
+    assert {"api: before a commit", "api: after a commit"} <= figures.kills.keys()

@@ -1,8 +1,12 @@
 """Approvals and bonuses by Prolific's API: nobody is paid twice, and nobody is missing from the list, whatever happens to a call."""
 
+import csv
+import io
+
 import pytest
 
 from study_app.prolific import sending
+from tests.study_app.prefcal_command import run_here
 from tests.study_app.prolific.campaign_rows import person, submission
 from tests.study_app.prolific.prolific_server import TOKEN, Fault
 from tests.study_app.web.console.console_client import text_of, watcher
@@ -293,3 +297,38 @@ def test_the_console_shows_every_state_and_names_what_is_unknown(new_prolific):
     assert person(1) not in page.text
     assert submission(1) not in page.text
     assert text_of(watcher(made.study).get("/r/small/payments")).count("unknown") >= 3
+
+
+def counts(made):
+    page = text_of(made.study.console().get("/r/small/payments"))
+    return [int(page.split(f"{word}: ")[1].split()[0]) for word in ("Approve", "Pay", "Ask about")]
+
+
+def test_the_consoles_lists_leave_out_whom_the_api_pays_and_the_audit_counts_people(new_prolific):
+    """An approval and a bonus that left are due no more, whether the list shows them or not; a bonus beside an approval is another matter."""
+    made = new_prolific()
+    made.there.submit(THIRD, person(3), status="RETURNED")
+    made.run("sync")
+    assert counts(made) == [2, 1, 0]
+    made.run("bonus", *BONUS, "--yes")
+    assert counts(made) == [2, 0, 0]
+    assert "paid_by_api" in text_of(made.study.console().get("/r/small/payments"))
+    made.there.fail("bulk-approve", CUT)
+    made.run("approve", "--yes")
+    assert counts(made) == [0, 0, 0]
+    assert {*made.orders("approval").values()} == {"unknown"}
+    made.run("pay", "--paid", *made.numbers("unknown")[:1], "--yes")
+    acts = csv.DictReader(io.StringIO(made.study.console().get("/r/small/audit.csv").text))
+    people = {act["what"]: act["people"] for act in acts}
+    assert people["read submissions from Prolific"] == "3"
+    assert people["send bonuses to Prolific"] == "3"
+    assert people["send approvals to Prolific"] == "2"
+    assert people["say that orders were carried out"] == "1"
+
+
+@pytest.mark.parametrize(
+    "command", ["draft", "publish", "pause", "places", "approve", "bonus", "message", "pay"]
+)
+def test_the_help_of_each_command_that_changes_something_says_what_it_costs(monkeypatch, capsys, command):
+    """Money is another's decision: nobody should have to try."""
+    assert "cost" in run_here(monkeypatch, capsys, "prolific", command, "--help").out

@@ -1,12 +1,10 @@
 """Hurry and straight-lining: what raises a flag, and what is too little to raise one."""
 
-import pandas as pd
 import pytest
 
 from study_app.protocol.domain import (
     FLAGS,
     MIN_DECISION_SECONDS,
-    flags_by_worker,
     is_hurried,
     is_straight,
 )
@@ -44,21 +42,6 @@ def test_half_of_three_answers_or_more_within_three_seconds_is_hurry(seconds, hu
 def test_eight_answers_alike_or_eight_for_one_side_are_straight_lining(choices, straight):
     """An answer for neither side says nothing of a habit to press one side."""
     assert is_straight(choices) is straight
-
-
-def answers(worker, *rows):
-    """A row of table preferences for each (choice, seconds, revision, what it repeats)."""
-    columns = ["choice", "decision_seconds", "revision", "validation_of"]
-    return pd.DataFrame(rows, columns=columns).assign(worker=worker)
-
-
-def test_repeats_and_changed_answers_count_for_straight_lining_only():
-    """A pair may be recognised, and the time of a change is not that of looking."""
-    quick = [("left", 1.0, 1, None)] * 2
-    others = [("left", 1.0, 2, None)] * 3 + [("left", 1.0, 1, "first")] * 3
-    found = flags_by_worker(pd.concat([answers("ann", *quick, *others), answers("bob", *quick)]))
-
-    assert found == {"ann": {"straight_lining": True}, "bob": {}}
 
 
 def test_every_flag_is_shown_to_who_watches_the_study():

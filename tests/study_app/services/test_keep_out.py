@@ -201,6 +201,13 @@ def test_what_could_keep_nobody_out_is_one_clear_line(study, run):
     assert study.rows(select(LoadedStudy.name)) == [("small",)]
 
 
+def test_check_says_that_an_earlier_study_is_looked_for_where_this_one_is_loaded(study, monkeypatch, capsys):
+    """It reads no database, and a study that is not there is no fault of the file."""
+    ended = run_here(monkeypatch, capsys, "study", "check", later(study, keep_out="study nothere"))
+    assert (ended.code, ended.err.count("\n")) == (0, 1)
+    assert "keep_out: study nothere must be in the database into which this study is loaded" in ended.err
+
+
 def test_a_rehearsal_keeps_out_nobody_and_shows_the_page(tmp_path):
     """The preview shows it with its code; the lists are not even read."""
     file = write_small_study(

@@ -169,7 +169,7 @@ def test_what_harms_no_answer_may_change_at_any_time(campaign, changes):
         ({"task": {"name": "other"}}, "tasks.1.name: summaries -> other"),
         (
             {"task": {"systems": {"a": "sysalpha.xml", "sysbeta": "sysbeta.xml"}}},
-            "tasks.1.systems.sysalpha: content ",
+            "summaries: system sysalpha is no longer named, which",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from study_app.services.worker.adaptive import load_search
 from study_app.services.worker.availability import open_pairs
 from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
-from study_app.store.models import Judgment, LoadedStudy, Pair, Slot, Worker
+from study_app.store.models import Judgment, LoadedStudy, PageLoad, Pair, Slot, Worker
 from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import PastText, StudyLoad
 from tests.study_app.conftest import Campaign
@@ -132,6 +132,35 @@ def test_a_mended_text_is_shown_from_then_on_and_both_versions_stay_on_record(ru
     assert set(reads["words"]) == {4}  # of the text that the logged page showed, not of the longer one
 
 
+def test_a_replay_shows_the_texts_that_the_page_showed(running, tmp_path):
+    """Whatever was mended since, question and answer; a page of after shows what stands now."""
+    study = running(answers(1, "ab"), judgments_per_pair=None)
+    visitor = study.arrive("ann").send()
+    see(study, visitor)
+    texts = answers(1, "ab")
+    for number in (1, 2):
+        texts["sysa"]["T1"] = f"Mended {number}."
+        path = write_answers(
+            tmp_path, texts, judgments_per_pair=None, questions={"T1": f"Question {number}?"}
+        )
+        load(study, path, "answers/T1")
+        study.clock.forward(10)
+        see(study, visitor.open(visitor.path))
+    keys = [key for (key,) in study.rows(select(PageLoad.key).order_by(PageLoad.id))]
+    [name] = study.rows(select(Worker.pseudonym))[0]
+    client, pages = study.console(), []
+    for key in keys:
+        page = client.get(f"/r/small/people/{name}/replay/{key}/page").text
+        told = "Texts were mended since" in client.get(f"/r/small/people/{name}/replay/{key}").text
+        words = ("What about T1?", "Answer a to 1.", "Question 1?", "Mended 1.", "Question 2?", "Mended 2.")
+        pages.append(([word for word in words if word in page], told))
+    assert pages == [
+        (["What about T1?", "Answer a to 1."], True),
+        (["Question 1?", "Mended 1."], True),
+        (["Question 2?", "Mended 2."], False),
+    ]
+
+
 def test_new_topics_systems_and_pairs_disturb_nobody_and_counts_go_on(running, tmp_path):
     """Who is done stays done, who is at work has as much to do as before, and the least judged pairs come first."""
     study = running(answers(2), judgments_per_pair=1, pairs_per_worker=7)
@@ -215,7 +244,7 @@ def test_pairs_that_come_while_a_form_is_stored_wait_for_the_next_one(running, t
             ),
             "system sysb: it would show what sysa showed",
         ),
-        (lambda texts: texts.pop("sysc"), "tasks.1.systems.sysc: content "),
+        (lambda texts: texts.pop("sysc"), "answers: system sysc is no longer named, which would corrupt"),
         (lambda texts: [of.pop("T2") for of in texts.values()], "answers: topic T2 vanishes"),
         (lambda texts: texts["sysc"].pop("T2"), "answers: sysc shows nothing of topic T2 any more"),
     ],
@@ -227,6 +256,27 @@ def test_what_changes_what_is_compared_is_refused_by_name(running, tmp_path, cha
     texts = answers(2)
     change(texts)
     assert reason in refusals(study, write_answers(tmp_path, texts), "answers/T1")
+
+
+def test_a_load_says_in_words_what_happened_to_files_topics_and_texts(running, tmp_path):
+    """No digest, and no place by number; a name without a topic leads to the texts that differ."""
+    study = running()
+    study.arrive("ann").send().send(choice="left")
+    texts = answers(4)
+    texts["sysa"]["T1"] = "Answer a to one."
+    path = write_answers(tmp_path, texts)
+    reason = refusals(study, path, "answers")
+    assert "answers: there is no such topic; texts of answers/T1 differ; name topics" in reason
+    report = load(study, path, "answers/T1")
+    assert sorted(report.changes) == [
+        "answers/T1, system sysa: Answer a to 1. -> Answer a to one.",
+        "answers: 2 new topics (6 pairs): T3, T4",
+        *(f"answers: the file of system {name} has changed" for name in ("sysa", "sysb", "sysc")),
+        "answers: the file of topics has changed",
+    ]
+    (tmp_path / "topics.tsv").rename(tmp_path / "asked.tsv")
+    path.write_text(path.read_text().replace("topics.tsv", "asked.tsv"))
+    assert load(study, path).changes == ("answers: the file of topics was topics.tsv, and is asked.tsv now",)
 
 
 def test_questions_that_swap_and_pairs_that_vanish_are_refused(running, tmp_path):

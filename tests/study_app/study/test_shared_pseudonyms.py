@@ -9,9 +9,10 @@ from sqlalchemy import select
 
 from study_app.store.models import PlatformIdentity, Worker
 from study_app.store.tokens import LETTERS
+from study_app.study.platforms import PLATFORMS, simulated_id
 from study_app.study.shared_pseudonyms import fingerprint, shared_pseudonym
 from tests.study_app.prefcal_command import run_here
-from tests.study_app.small_study import write_small_study
+from tests.study_app.small_study import votes_task, write_small_study
 
 KEY = "0123456789abcdefghijklmnopqrstuv"
 
@@ -132,11 +133,11 @@ def test_the_key_is_deleted_on_request_and_then_nobody_new_is_let_in(campaign, c
         ("two words " * 5, "this is no key"),
         (f"{KEY}\n{KEY}", "this is no key"),
         ("x" * 2_000, "the key has 2,000 characters"),
-        (None, "pseudonyms: people.key cannot be read"),
+        (None, "cannot be read"),
     ],
 )
 def test_what_is_no_key_is_refused_without_being_shown(campaign, command, content, problem):
-    """With the file; nothing is loaded."""
+    """At the line of the setting, whichever file it names, the study file itself too; nothing is loaded."""
     study = campaign()
     file = with_key(study, "first", content or KEY)
     if content is None:
@@ -145,7 +146,8 @@ def test_what_is_no_key_is_refused_without_being_shown(campaign, command, conten
     refused = command(study, "study", "load", file)
 
     assert refused.code == 1
-    assert problem in refused.err
+    line = 1 + file.read_text().splitlines().index("pseudonyms: shared people.key")
+    assert f"study.yaml:{line}: pseudonyms: people.key: {problem}" in refused.err
     assert content is None or content not in refused.err
     assert len(refused.err.splitlines()) == 1
 
@@ -169,6 +171,24 @@ def test_the_key_stays_once_somebody_came_and_its_file_may_move(campaign, comman
         )
         refused = command(study, "study", "load", file)
         assert (refused.code, "pseudonyms" in refused.err) == (1, True)
+
+
+def test_a_rehearsal_knows_people_by_the_key_and_the_study_can_be_loaded_after_it(campaign, command):
+    """As the waves will; its workers stay known as simulated."""
+    study = campaign()
+    files = [with_key(study, name, tasks=[votes_task()]) for name in ("first", "second")]
+    for file in files:
+        ended = command(study, "simulate", file, "--workers", "2")
+        assert ended.code == 0, ended.err
+    names = [name for (name,) in study.rows(select(Worker.pseudonym).order_by(Worker.study_id, Worker.id))]
+    known = {shared_pseudonym(KEY, "generic", simulated_id(PLATFORMS["generic"], n)) for n in range(1, 3)}
+    assert {*names[:2]} == {*names[2:]} == known
+    again = command(study, "study", "load", files[0])
+    assert (again.code, again.out) == (0, "first is loaded already; nothing changed\n")
+    assert "the workers of first in this database are simulated" in again.err
+    (files[1].parent / "people.key").unlink()
+    refused = command(study, "simulate", files[1], "--workers", "1")
+    assert (refused.code, "pseudonyms: people.key: cannot be read" in refused.err) == (1, True)
 
 
 @pytest.mark.parametrize("given", ["people.key", "shared", "shared  ", ["0" * 16, "1" * 16], 7])

@@ -239,12 +239,12 @@ def test_limits_fit_the_pairs_there_are(tmp_path):
     assert said.startswith("  notifications: 2 topics with pairs: there are no intervals with fewer than 4")
 
 
-def test_of_two_runs_a_worker_judges_several_queries(tmp_path):
-    """Each has one pair; coming for one pair is worth nobody's while. Where each query takes a search first, it stays one."""
+def test_of_two_runs_a_worker_judges_several_queries_and_repeats_none(tmp_path):
+    """Each has one pair; coming for one pair is worth nobody's while. A repeat comes after another pair, so there is none."""
     lists = Path(__file__).parents[3] / "examples" / "plain_lists"
     assert new(tmp_path / "lists", lists / "collection", lists / "runs").exit_code == 0
     [task] = written(tmp_path / "lists").tasks
-    assert task.entry.queries_per_worker == 2
+    assert (task.entry.queries_per_worker, task.entry.validation_pairs) == (2, 0)
 
 
 def test_the_consent_says_how_long_it_takes_and_what_is_paid(summaries):
@@ -272,14 +272,6 @@ def test_a_diary_says_over_how_many_days_it_goes(tmp_path):
     consent = (tmp_path / "study.yaml").read_text(encoding="utf-8")
     assert re.search(r"所要時間は\d+日間にわたり、合計で約\d+(～\d+)?分です。", consent)
     assert "お支払いするもの：この調査を見つけたサイトに記載された金額。" in consent
-
-
-def test_a_new_study_of_two_runs_repeats_none(tmp_path):
-    """A query has one pair, and a repeat comes after another pair."""
-    lists = Path(__file__).parents[3] / "examples" / "plain_lists"
-    assert new(tmp_path / "mine", lists / "collection", lists / "runs").exit_code == 0
-    [task] = written(tmp_path / "mine").tasks
-    assert task.entry.validation_pairs == 0
 
 
 def test_two_files_that_could_both_be_meant_are_named(summaries):
@@ -426,6 +418,14 @@ def test_what_plays_no_part_says_why(tmp_path, summaries, name):
     result = new(tmp_path / "mine", summaries, tmp_path / name)
     assert result.exit_code == 0, result.output
     assert f"not used:\n  {tmp_path / name}: {why}" in result.output
+
+
+def test_a_readme_beside_the_files_is_no_file_that_was_not_used(summaries):
+    """It says what is in the folder; named by itself it is looked at like any other."""
+    (summaries / "README.md").write_text("What is in here.\n")
+    assert f"{summaries / 'README.md'}:1: not used: " in fault(summaries, summaries / "README.md")
+    result = new(summaries)
+    assert (result.exit_code, "not used" in result.output) == (0, False)
 
 
 def test_a_file_that_is_known_and_goes_with_no_other_says_so(tmp_path):

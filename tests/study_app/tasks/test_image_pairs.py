@@ -25,7 +25,7 @@ from study_app.store.models import LoadedStudy
 from study_app.tasks.content import drawn_worth
 from tests.study_app.small_pictures import SYSTEMS, drawn, write_large_study, write_picture_study
 
-WORKERS, TOPICS = 24, 8
+WORKERS, TOPICS = 16, 8
 
 
 def run(*args):

@@ -10,8 +10,9 @@ import pytest
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
+from metrics.push.contingency import CELLS, PushCell
 from metrics.push.conversion import push_from_events, push_run_from_updates
-from metrics.push.score import CELLS, PushCell, score_push
+from metrics.push.score import score_push
 from metrics.push.streams import days_between
 from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run

@@ -14,10 +14,10 @@ from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import assumptions, estimate
 from study_app.export.readings import shown_texts
 from study_app.export.study_export import export_study
-from study_app.services.researcher.care import care_checks
-from study_app.services.researcher.results_views import count_judgments
+from study_app.store.care import care_checks
 from study_app.store.database import transaction
 from study_app.store.models import Judgment, LoadedStudy, Pair, Showing, Worker
+from study_app.store.results_views import count_judgments
 from study_app.store.study_cache import read_plan
 from study_app.web.console.material import pair_matrix, votes_so_far
 from tests.study_app.conftest import Campaign

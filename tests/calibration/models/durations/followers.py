@@ -6,7 +6,7 @@ from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.maximum import DurationMaximum, maximum
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 HOUR = 3600
 

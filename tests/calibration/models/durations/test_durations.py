@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from calibration.inference.formatting import shown_time
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
-from calibration.models.durations.fit import AWAY, SESSION, DurationFit, fit_away, fit_exposure, fit_session
+from calibration.models.durations.fit import AWAY, SESSION, DurationFit, fit_exposure
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.maximum import maximum
@@ -99,7 +99,7 @@ def test_who_is_only_in_the_data_by_coming_is_allowed_for(seeds):
 def test_a_fit_has_names_units_and_counts():
     """Times away in stream seconds, sessions in wall seconds; the logarithms' covariance."""
     tables = simulated(ObservationDesign(workers=50, days=4))
-    away, session = fit_away(tables), fit_session(tables)
+    away, session = fit_exposure(away_exposure(tables)), fit_exposure(session_exposure(tables))
 
     assert tuple(away.parameters) == AWAY
     assert tuple(session.parameters) == SESSION
@@ -127,41 +127,41 @@ def test_workers_who_are_all_alike_are_reported_so():
         design="count",
         read=exposure.read,
     )
-    fit = fit_exposure(even, names=AWAY)
+    fit = fit_exposure(even)
 
-    assert fit.parameters["away_sd_seconds"] == 0
-    assert fit.parameters["away_mean_seconds"] == pytest.approx(5, rel=1e-5)
+    assert fit.parameters["session_sd_seconds"] == 0
+    assert fit.parameters["session_mean_seconds"] == pytest.approx(5, rel=1e-5)
     assert "no_spread" in names(fit)
-    assert fit.conf_int(method="profile")["away_sd_seconds"][0] == 0
+    assert fit.conf_int(method="profile")["session_sd_seconds"][0] == 0
 
 
 def test_nobody_who_came_back_is_refused():
     """And visits that never ended by choice."""
     tables = simulated(ObservationDesign(workers=30, never_coming=1.0))
     with pytest.raises(NotIdentifiedError, match="nobody came back by themselves"):
-        fit_away(tables)
+        fit_exposure(away_exposure(tables))
 
     tables = simulated(ObservationDesign(workers=30))
     with pytest.raises(NotIdentifiedError, match="no visit ended because the worker left"):
-        fit_session({"visits": tables["visits"].assign(end_reason="lost")})
+        fit_exposure(session_exposure({"visits": tables["visits"].assign(end_reason="lost")}))
 
 
 # --- plots, simulation
-@pytest.mark.parametrize("fit_one", [fit_away, fit_session])
-def test_simulated_data_are_fitted_alike(fit_one):
+@pytest.mark.parametrize("exposure", [away_exposure, session_exposure])
+def test_simulated_data_are_fitted_alike(exposure):
     """What the fit simulates has its M and S."""
-    fit = fit_one(simulated(ObservationDesign(workers=100)))
+    fit = fit_exposure(exposure(simulated(ObservationDesign(workers=100))))
     again = maximum(fit.simulate(5000, np.random.default_rng(1)))
 
     assert again.mean == pytest.approx(fit.estimates[0], rel=0.1)
     assert again.sd == pytest.approx(fit.estimates[1], rel=0.2)
 
 
-@pytest.mark.parametrize("fit_one", [fit_away, fit_session])
-def test_plots_name_their_axes(fit_one):
+@pytest.mark.parametrize("exposure", [away_exposure, session_exposure])
+def test_plots_name_their_axes(exposure):
     """With units, and with the band of simulated studies; on whatever axes they are given."""
     with mpl.rc_context({"backend": "agg"}):
-        fit = fit_one(simulated(ObservationDesign(workers=30)))
+        fit = fit_exposure(exposure(simulated(ObservationDesign(workers=30))))
         left, right = Figure().subplots(1, 2)
         fit.plot_totals(left)
         fit.plot_qq(right, level=0.9)
@@ -179,7 +179,7 @@ def test_plots_name_their_axes(fit_one):
 @pytest.mark.parametrize("plot", ["plot_totals", "plot_qq"])
 def test_nothing_is_drawn_where_many_sessions_were_cut(plot):
     """When they would have been cut in a simulated study is not part of the model, and without a band nothing shows."""
-    fit = fit_session(simulated(ObservationDesign(workers=30, material_seconds=200)))
+    fit = fit_exposure(session_exposure(simulated(ObservationDesign(workers=30, material_seconds=200))))
 
     with pytest.raises(NotIdentifiedError, match="more than a tenth of the sessions were cut"):
         getattr(fit, plot)(Figure().subplots())

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from calibration.models.durations.exposure import WorkerTotals
-from calibration.models.durations.fit import AWAY, fit_away
+from calibration.models.durations.fit import AWAY, fit_exposure
+from calibration.models.durations.from_tables import away_exposure
 from calibration.models.durations.intervals import WorkerBootstrap
 from calibration.models.durations.maximum import MeanCurve, along, maximum
 from calibration.models.durations.simulate import ObservationDesign
@@ -36,7 +37,7 @@ def test_a_profile_interval_ends_where_the_likelihood_has_fallen_by_half_a_squar
 def test_profile_and_bootstrap_agree_when_there_is_much_to_go_by():
     """200 workers with a dozen visits each."""
     tables = simulated(ObservationDesign(workers=200))
-    fit = fit_away(tables, resamples=200)
+    fit = fit_exposure(away_exposure(tables), resamples=200)
     ends = np.array(
         [[fit.conf_int(method=how)[name] for name in AWAY] for how in ("profile", "worker_bootstrap")]
     )
@@ -93,7 +94,7 @@ def test_the_bootstrap_resamples_workers_and_repeats_itself():
 def test_very_few_workers_give_wide_intervals_and_no_crash(workers):
     """Student's t with one or two degrees of freedom, resamples of one worker: every method still answers."""
     tables = simulated(ObservationDesign(workers=workers), seed=3)
-    fit = fit_away(tables, resamples=40)
+    fit = fit_exposure(away_exposure(tables), resamples=40)
 
     for method in fit.uncertainty:
         low, high = fit.conf_int(method=method)["away_mean_seconds"]
@@ -104,7 +105,10 @@ def test_very_few_workers_give_wide_intervals_and_no_crash(workers):
 def test_a_fit_repeats_itself():
     """Without a generator the seed is always the same."""
     tables = simulated(ObservationDesign(workers=40, within="weibull", within_shape=0.6))
-    one, two = fit_away(tables, resamples=60), fit_away(tables, resamples=60)
+    one, two = (
+        fit_exposure(away_exposure(tables), resamples=60),
+        fit_exposure(away_exposure(tables), resamples=60),
+    )
 
     assert one.to_dict() == two.to_dict()
     assert one.conf_int(method="worker_bootstrap") == two.conf_int(method="worker_bootstrap")
@@ -115,7 +119,7 @@ def test_a_fit_repeats_itself():
 )
 def test_the_interval_is_the_profile_whatever_the_people(diary):
     """No test picks another one, and nothing widens it."""
-    fit = fit_away(simulated(ObservationDesign(workers=60, **diary)), resamples=2)
+    fit = fit_exposure(away_exposure(simulated(ObservationDesign(workers=60, **diary))), resamples=2)
     _, alone = profile(fit.totals)
 
     assert next(iter(fit.uncertainty)) == "profile"

@@ -7,7 +7,7 @@ from benchmarks.naive.durations import naive_away, naive_session
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.maximum import maximum
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 HOUR = 3600
 STUDIES = 30

@@ -11,12 +11,13 @@ from scipy.stats import invgamma
 from calibration.fit.families import FitOptions
 from calibration.fit.user_model_fit import fit_user_model
 from calibration.models.durations.exposure import WorkerTotals
-from calibration.models.durations.fit import AWAY, fit_away
+from calibration.models.durations.fit import AWAY, fit_exposure
+from calibration.models.durations.from_tables import away_exposure
 from calibration.models.durations.laws import gamma_rates, gamma_values
 from calibration.models.durations.maximum import maximum
 from calibration.models.durations.simulate import ObservationDesign
 from calibration.user_model.measures import joint_parameters, stream_people
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 from tests.calibration.models.durations.followers import HOUR, simulated
 
 
@@ -84,7 +85,10 @@ def test_the_published_law_stands_in_the_model_and_people_are_drawn_from_it():
 
 def test_a_gamma_law_without_a_deviation_is_infinite_and_its_upper_end_open():
     """Shape 1.5: M is finite, S is not."""
-    fit = fit_away(simulated(ObservationDesign(workers=400, days=14, between="inverse_gamma")), law="gamma")
+    fit = fit_exposure(
+        away_exposure(simulated(ObservationDesign(workers=400, days=14, between="inverse_gamma"))),
+        law="gamma",
+    )
     totals = drawn(1.5, 400, 3, days=30.0)
     law = gamma_rates(totals, maximum(totals))
 

@@ -14,7 +14,7 @@ from calibration.models.durations.simulate import (
 )
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from metrics.msu.score import Population
+from metrics.msu.trails import Population
 
 HOUR = 3600
 PEOPLE = Population(

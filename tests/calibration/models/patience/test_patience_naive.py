@@ -7,7 +7,7 @@ from benchmarks.naive.patience import naive_largest_stop, naive_twice_median
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.preferences import fit_patience_from_preferences
 from calibration.models.patience.simulate import Habits, SimulatedJudges, simulate_stops
-from calibration.models.patience.stops import fit_patience_from_stops
+from calibration.models.patience.stops import fit_patience_from_stops, stops_of_texts
 from tests.calibration.studies import drawn_pairs
 
 PATIENCE = 1500.0
@@ -25,7 +25,7 @@ def median_error(fit, **people: float) -> float:
 
 
 def fitted(stops):
-    return fit_patience_from_stops(stops, rng=np.random.default_rng(1), resamples=2)
+    return fit_patience_from_stops(stops_of_texts(stops), rng=np.random.default_rng(1), resamples=2)
 
 
 def test_twice_the_median_of_stops_before_the_end_is_too_short():

@@ -17,7 +17,6 @@ from calibration.models.patience.stops import (
     NAME,
     SCREEN_CHARS,
     fit_patience_from_stops,
-    fit_stops,
     line_fits,
     longest_versions,
     stops_of_texts,
@@ -28,7 +27,8 @@ from calibration.tables.tables import TABLES
 
 
 def fitted(stops: pd.DataFrame, *, seed: int = 0, resamples: int = 300, **more) -> CalibrationResult:
-    return fit_patience_from_stops(stops, rng=np.random.default_rng(seed), resamples=resamples, **more)
+    rng = np.random.default_rng(seed)
+    return fit_patience_from_stops(stops_of_texts(stops, **more), rng=rng, resamples=resamples)
 
 
 def stops(*rows: dict[str, object]) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def stops(*rows: dict[str, object]) -> pd.DataFrame:
 def notes(table: pd.DataFrame) -> dict[str, str]:
     """Return the sentences of a fit and of its checks by name."""
     data = stops_of_texts(table)
-    fit, _ = with_findings(fit_stops(data, rng=np.random.default_rng(0), resamples=20), data)
+    fit, _ = with_findings(fit_patience_from_stops(data, rng=np.random.default_rng(0), resamples=20), data)
     return {note.name: note.sentence for note in fit.diagnostics}
 
 

@@ -12,7 +12,7 @@ from calibration.inference.choice import ChoiceModel, changes_without_each, cros
 from calibration.inference.clusters import jackknife_covariance, without_negative
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.judgments import PushJudgments
-from calibration.models.push.weights import FiellerRatios, RawWeights, fit_weights_to
+from calibration.models.push.weights import FiellerRatios, RawWeights, fit_push_weights
 from tests.calibration.models.push.judges import drawn
 
 
@@ -103,7 +103,7 @@ def test_fiellers_interval_is_the_set_of_ratios_that_the_weights_do_not_reject(w
 
 def test_with_a_strong_gain_fiellers_interval_is_that_of_the_delta_method():
     """Then a ratio is nearly normal, and draws spread as the interval says."""
-    fit = fit_weights_to(drawn(4, 60, workers=300))
+    fit = fit_push_weights(drawn(4, 60, workers=300))
     draws = fit.draw_parameters(20_000, np.random.default_rng(1))
     reach = fit.search.raw.t(0.95) * np.sqrt(np.diag(fit.search.raw.ratio_cov))
 
@@ -120,7 +120,7 @@ def test_with_a_weak_gain_intervals_may_be_open_and_are_fiellers_as_ever():
     fits = []
     for seed in range(12):
         with contextlib.suppress(NotIdentifiedError):  # where gain seems to weigh less than nothing
-            fits.append(fit_weights_to(drawn(seed, 6, workers=8, pairs_per_worker=10)))
+            fits.append(fit_push_weights(drawn(seed, 6, workers=8, pairs_per_worker=10)))
 
     assert {next(iter(fit.uncertainty)) for fit in fits} == {"fieller"}
     assert any(None in ends for fit in fits for ends in fit.conf_int().values())
@@ -136,7 +136,7 @@ def test_with_a_weak_gain_intervals_may_be_open_and_are_fiellers_as_ever():
 def test_intervals_are_as_wide_as_those_of_a_good_estimator(workers, topics, unexplained, seeds):
     """Median width over 2 x 1.96 x sd of the estimate: .9 to 1.15, and what chance makes of an sd of so few studies."""
     fits = [
-        fit_weights_to(drawn(seed, topics, workers=workers, unexplained_sd=unexplained))
+        fit_push_weights(drawn(seed, topics, workers=workers, unexplained_sd=unexplained))
         for seed in seeds(100, least=60)
     ]
     estimates = np.array([fit.estimates for fit in fits])

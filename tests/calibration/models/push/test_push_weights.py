@@ -12,16 +12,16 @@ from calibration.checks.registry import run_checks
 from calibration.inference.choice import maximise
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.alpha import NAME as ALPHA
-from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.alpha import fit_push_alpha
 from calibration.models.push.columns import identified, variance_inflation
-from calibration.models.push.judgments import WEIGHTS, PushJudgments
+from calibration.models.push.judgments import WEIGHTS, PushJudgments, push_judgments
 from calibration.models.push.simulate import (
     TRUTH,
     PushJudges,
     simulate_push_cells,
     simulate_push_preferences,
 )
-from calibration.models.push.weights import fit_push_weights, fit_weights_to
+from calibration.models.push.weights import fit_push_weights
 from tests.calibration.models.push.judges import by_chance, drawn, names
 
 RATIOS = {f"push_{name}": TRUTH[name] for name in WEIGHTS[1:]}
@@ -56,7 +56,7 @@ def holds(ends, truth: float) -> bool:
 )
 def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, judges, seeds):
     """People's own weights scatter; the ratios of the mean weights are what is asked for."""
-    fits = [fit_weights_to(drawn(seed, topics, **judges)) for seed in seeds(100, least=20)]
+    fits = [fit_push_weights(drawn(seed, topics, **judges)) for seed in seeds(100, least=20)]
     intervals = [fit.conf_int() for fit in fits]
 
     for name, truth in RATIOS.items():
@@ -68,7 +68,7 @@ def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, jud
 
 def test_a_known_alpha_is_found_again_and_its_interval_holds_it(seeds):
     """G_E = 1 and P_E = P_0 = .5 make alpha 2 / 3."""
-    fits = [fit_alpha_to(drawn(seed, 20, unexplained_sd=0.3)) for seed in seeds(100)]
+    fits = [fit_push_alpha(drawn(seed, 20, unexplained_sd=0.3)) for seed in seeds(100)]
     estimates = np.array([fit.parameters[ALPHA] for fit in fits])
 
     assert abs(np.median(estimates) - 2 / 3) < 3.3 * estimates.std() / len(fits) ** 0.5
@@ -78,7 +78,7 @@ def test_a_known_alpha_is_found_again_and_its_interval_holds_it(seeds):
 def test_judgments_as_independent_ones_are_too_sure_when_topics_share_something(seeds):
     """What people like about a stream beyond its cells is in all its pairs."""
     data = [drawn(seed, 10, unexplained_sd=0.6, workers=100) for seed in seeds(100, least=30)]
-    ours = [fit_weights_to(one).conf_int() for one in data]
+    ours = [fit_push_weights(one).conf_int() for one in data]
     naive = [unclustered(one).conf_int() for one in data]
 
     for name in ("push_P_E", "push_P_0"):
@@ -93,7 +93,7 @@ def test_cells_looked_up_without_the_side_give_weights_near_nothing():
     preferences = simulate_push_preferences(cells, PushJudges(), rng)
 
     assert NAIVE["without_sides"](preferences, cells).details["G_E_log_odds"] == pytest.approx(0, abs=0.05)
-    assert fit_push_weights(preferences, cells).details["G_E_log_odds"] > 0.15
+    assert fit_push_weights(push_judgments(preferences, cells)).details["G_E_log_odds"] > 0.15
 
 
 def test_without_ties_the_estimate_scatters_more():
@@ -122,24 +122,24 @@ def test_swapping_the_sides_of_every_showing_changes_nothing():
     one = drawn()
     other = dataclasses.replace(one, left=one.right, right=one.left, vote=-one.vote)
 
-    assert fit_weights_to(other).estimates == pytest.approx(fit_weights_to(one).estimates)
+    assert fit_push_weights(other).estimates == pytest.approx(fit_push_weights(one).estimates)
 
 
 @pytest.mark.parametrize("ties", ["davidson", "half", "drop"])
 def test_treatments_of_ties_agree_on_the_ratios(ties):
     """They measure log odds differently and weigh ties differently, but ratios are ratios."""
-    fit = fit_weights_to(drawn(5, 60, workers=400), ties=ties)
+    fit = fit_push_weights(drawn(5, 60, workers=400), ties=ties)
 
     assert fit.estimates == pytest.approx(list(RATIOS.values()), abs=0.2)
     with pytest.raises(ValueError, match="ties must be one of"):
-        fit_weights_to(drawn(), ties="win")
+        fit_push_weights(drawn(), ties="win")
 
 
 # --- what can be told
 def test_pushes_counted_as_days_leave_only_the_sum_of_two_weights():
     """Days with a push and days without add up to the silent days, the same for both streams."""
     silent_days = 4.0
-    fit = fit_weights_to(changed(drawn(), P_0=lambda x: x[4] - silent_days))
+    fit = fit_push_weights(changed(drawn(), P_0=lambda x: x[4] - silent_days))
 
     assert set(fit.parameters) == {"push_P_E", "push_S_E"}
     (skipped,) = fit.skipped
@@ -149,7 +149,7 @@ def test_pushes_counted_as_days_leave_only_the_sum_of_two_weights():
 
 def test_a_cell_in_which_no_pair_differs_is_skipped_alone():
     """A collection without silent days says nothing about P_0 and S_0, and all about the others."""
-    fit = fit_weights_to(changed(drawn(), P_0=lambda x: 0 * x[0], S_0=lambda x: 0 * x[0]))
+    fit = fit_push_weights(changed(drawn(), P_0=lambda x: 0 * x[0], S_0=lambda x: 0 * x[0]))
 
     assert set(fit.parameters) == {"push_P_E", "push_S_E"}
     assert [skipped.names for skipped in fit.skipped] == [("push_P_0",), ("push_S_0",)]
@@ -162,8 +162,8 @@ def test_skipping_a_weight_leaves_the_others_as_they_are():
     tied = changed(drawn(), P_0=lambda x: x[4])
     other = changed(tied, S_0=lambda x: 0 * x[0])
 
-    assert fit_weights_to(tied).parameters["push_P_E"] == pytest.approx(
-        fit_weights_to(other).parameters["push_P_E"]
+    assert fit_push_weights(tied).parameters["push_P_E"] == pytest.approx(
+        fit_push_weights(other).parameters["push_P_E"]
     )
 
 
@@ -183,22 +183,22 @@ def test_the_combination_that_can_be_told_is_named(parts):
 def test_without_a_weight_of_gain_nothing_is_told():
     """Everything is relative to it."""
     with pytest.raises(NotIdentifiedError, match="gain"):
-        fit_weights_to(changed(drawn(), G_E=lambda x: 0 * x[0]))
+        fit_push_weights(changed(drawn(), G_E=lambda x: 0 * x[0]))
     with pytest.raises(NotIdentifiedError, match="only G_E \\+ P_E can be estimated"):
-        fit_weights_to(changed(drawn(), P_E=lambda x: x[0]))
+        fit_push_weights(changed(drawn(), P_E=lambda x: x[0]))
 
 
 def test_gain_that_people_do_not_prefer_is_refused_as_a_likely_error_of_coding():
     """A turned sign would otherwise turn all ratios."""
     turned = drawn()
     with pytest.raises(NotIdentifiedError, match="check the signs of the cells"):
-        fit_weights_to(dataclasses.replace(turned, vote=-turned.vote))
+        fit_push_weights(dataclasses.replace(turned, vote=-turned.vote))
 
 
 def test_only_ties_are_refused():
     """Nobody preferred anything."""
     judgments = drawn()
-    for fit in (fit_weights_to, fit_alpha_to):
+    for fit in (fit_push_weights, fit_push_alpha):
         with pytest.raises(NotIdentifiedError, match="every judgment is a tie"):
             fit(dataclasses.replace(judgments, vote=0 * judgments.vote))
 
@@ -211,7 +211,7 @@ def test_a_weight_that_no_vote_contradicts_has_no_finite_value():
     left, right = judgments.left.copy(), judgments.right.copy()
     left[:, 2], right[:, 2] = rare, 0
     vote = np.where(rare > 0, 1.0, judgments.vote)
-    fit = fit_weights_to(dataclasses.replace(judgments, left=left, right=right, vote=vote))
+    fit = fit_push_weights(dataclasses.replace(judgments, left=left, right=right, vote=vote))
 
     assert "push_S_E" not in fit.parameters
     assert "no finite weight" in fit.skipped[0].reason
@@ -227,7 +227,7 @@ def test_variance_inflation_is_that_of_the_regression_on_the_other_cells():
 
     assert variance_inflation(design)[2] == pytest.approx(1 / (1 - r2))
     judgments = changed(drawn(), P_0=lambda x: x[4] + 0.1 * x[3])
-    findings = {finding.name: finding for finding in run_checks(fit_weights_to(judgments), judgments)}
+    findings = {finding.name: finding for finding in run_checks(fit_push_weights(judgments), judgments)}
     assert findings["collinear_cells"].parameters == ("push_P_0", "push_S_0")
 
 
@@ -235,6 +235,6 @@ def test_a_single_topic_or_worker_gives_estimates_without_intervals():
     """Nothing is known about other topics, or other people."""
     for few in ({"topics": 1, "workers": 200}, {"workers": 1, "pairs_per_worker": 2000}):
         judgments = drawn(2, **few)
-        for fit in (fit_weights_to(judgments), fit_alpha_to(judgments)):
+        for fit in (fit_push_weights(judgments), fit_push_alpha(judgments)):
             assert set(fit.conf_int().values()) == {(None, None)}
             assert names(fit) & {"one_topic", "one_worker"}

@@ -10,7 +10,8 @@ from scipy.special import logit
 
 from calibration.inference.formatting import format_p
 from calibration.models.push.alpha import NAME as ALPHA
-from calibration.models.push.alpha import FiellerAlpha, fit_alpha_to, fit_push_alpha
+from calibration.models.push.alpha import FiellerAlpha, fit_push_alpha
+from calibration.models.push.judgments import push_judgments
 from calibration.models.push.simulate import (
     TRUTH,
     PushJudges,
@@ -23,7 +24,6 @@ from calibration.models.push.weights import (
     RawWeights,
     SilentDays,
     fit_push_weights,
-    fit_weights_to,
 )
 from tests.calibration.models.push.judges import drawn
 
@@ -38,7 +38,7 @@ def notes(fit) -> dict[str, tuple[str, str]]:
 @pytest.mark.parametrize(("s_0", "verdict"), [(1.5, "supported"), (-1.2, "not supported")])
 def test_a_clear_answer_on_silent_days_is_given(s_0, verdict):
     """Reward silence as in ELG-1, or not as in ELG-0."""
-    fit = fit_weights_to(drawn(3, 60, workers=200, weights={**TRUTH, "S_0": s_0}))
+    fit = fit_push_weights(drawn(3, 60, workers=200, weights={**TRUTH, "S_0": s_0}))
 
     assert fit.silent is not None
     assert fit.silent.verdict == verdict
@@ -59,7 +59,7 @@ def test_the_answer_is_undecided_where_the_interval_holds_zero():
 def test_the_one_sided_test_keeps_its_size_when_silence_is_worth_nothing(seeds):
     """At S_0 = 0 about one in twenty studies says "supported", though workers' own weights scatter around 0."""
     nothing = {**TRUTH, "S_0": 0.0}
-    fits = [fit_weights_to(drawn(seed, 20, weights=nothing, unexplained_sd=0.3)) for seed in seeds(150)]
+    fits = [fit_push_weights(drawn(seed, 20, weights=nothing, unexplained_sd=0.3)) for seed in seeds(150)]
     verdicts = [fit.silent.verdict for fit in fits if fit.silent is not None]
 
     assert verdicts.count("supported") / len(verdicts) <= 0.11
@@ -69,8 +69,8 @@ def test_whether_silent_days_were_shown_is_said():
     """Nobody can know otherwise that a day was silent."""
     judgments = dataclasses.replace(drawn(), revealed=0.25)
 
-    assert "In 25 % of the judgments" in notes(fit_weights_to(judgments))["silent_days_revealed"][1]
-    assert "silent_days_revealed" not in notes(fit_weights_to(drawn()))
+    assert "In 25 % of the judgments" in notes(fit_push_weights(judgments))["silent_days_revealed"][1]
+    assert "silent_days_revealed" not in notes(fit_push_weights(drawn()))
 
 
 # --- alpha
@@ -78,7 +78,7 @@ def test_whether_silent_days_were_shown_is_said():
 
 def test_alpha_is_the_share_of_gain_in_the_two_weights():
     """With S_E and S_0 free beside them, whatever days the pushes were on."""
-    fit = fit_alpha_to(drawn(2, 60, workers=400))
+    fit = fit_push_alpha(drawn(2, 60, workers=400))
     g, p = fit.details["gain_log_odds"], fit.details["nonrelevant_log_odds"]
 
     assert fit.params[ALPHA] == pytest.approx(g / (g + p))
@@ -88,7 +88,7 @@ def test_alpha_is_the_share_of_gain_in_the_two_weights():
 
 def test_the_interval_of_a_well_known_alpha_is_that_of_its_logit():
     """logit alpha = log w_G - log w_P, so their covariance is subtracted (the delta method)."""
-    fit = fit_alpha_to(drawn(2, 60, workers=400))
+    fit = fit_push_alpha(drawn(2, 60, workers=400))
     raw = fit.uncertainty["fieller"].raw
     (g, p), cov = raw.weights, raw.cov
     variance = cov[0, 0] / g**2 + cov[1, 1] / p**2 - 2 * cov[0, 1] / (g * p)
@@ -100,15 +100,17 @@ def test_the_interval_of_a_well_known_alpha_is_that_of_its_logit():
 
 def test_silence_left_out_would_be_charged_to_pushes():
     """S_E and S_0 matter to people; alpha holds still when they change."""
-    plain = fit_alpha_to(drawn(2, 60, workers=400))
-    loud = fit_alpha_to(drawn(2, 60, workers=400, weights={**TRUTH, "S_E": 1.5, "S_0": 1.5}))
+    plain = fit_push_alpha(drawn(2, 60, workers=400))
+    loud = fit_push_alpha(drawn(2, 60, workers=400, weights={**TRUTH, "S_E": 1.5, "S_0": 1.5}))
 
     assert loud.params[ALPHA] == pytest.approx(plain.params[ALPHA], abs=0.06)
 
 
 def test_people_who_do_not_mind_pushes_give_an_alpha_of_one_with_a_bound():
     """w_P <= 0: the interval ends at 1, and a note says so."""
-    careless = [fit_alpha_to(drawn(seed, weights={**TRUTH, "P_E": -0.03, "P_0": -0.03})) for seed in range(8)]
+    careless = [
+        fit_push_alpha(drawn(seed, weights={**TRUTH, "P_E": -0.03, "P_0": -0.03})) for seed in range(8)
+    ]
     at_edge = [fit for fit in careless if fit.params[ALPHA] == 1]
 
     assert at_edge
@@ -123,7 +125,7 @@ def test_people_who_do_not_mind_pushes_give_an_alpha_of_one_with_a_bound():
 
 def test_people_who_like_pushes_of_nothing_have_an_alpha_of_one():
     """The bound is 1 as well then; that the model does not hold is for the check `pushes_liked` to say."""
-    fit = fit_alpha_to(drawn(3, weights={**TRUTH, "P_E": -0.5, "P_0": -0.5}))
+    fit = fit_push_alpha(drawn(3, weights={**TRUTH, "P_E": -0.5, "P_0": -0.5}))
 
     assert fit.conf_int()[ALPHA] == (1, 1)
 
@@ -146,14 +148,14 @@ def test_alpha_does_not_need_silent_days():
     judgments = drawn()
     left, right = judgments.left.copy(), judgments.right.copy()
     left[:, 3:], right[:, 3:] = 0, 0
-    fit = fit_alpha_to(dataclasses.replace(judgments, left=left, right=right))
+    fit = fit_push_alpha(dataclasses.replace(judgments, left=left, right=right))
 
     assert 0 < fit.conf_int()[ALPHA][0] < fit.params[ALPHA] < 1
 
 
 def test_without_a_model_of_votes_there_is_no_simulation():
     """Half votes are a device, dropped ties leave two answers."""
-    half, drop = (fit_weights_to(drawn(), ties=ties) for ties in ("half", "drop"))
+    half, drop = (fit_push_weights(drawn(), ties=ties) for ties in ("half", "drop"))
 
     with pytest.raises(ValueError, match="half votes"):
         half.simulate(10, np.random.default_rng(1))
@@ -168,17 +170,17 @@ def test_without_a_model_of_votes_there_is_no_simulation():
 def fit() -> PushFit:
     rng = np.random.default_rng(7)
     cells = simulate_push_cells(25, rng)
-    return fit_push_weights(simulate_push_preferences(cells, PushJudges(), rng), cells)
+    return fit_push_weights(push_judgments(simulate_push_preferences(cells, PushJudges(), rng), cells))
 
 
 def test_data_simulated_from_a_fit_have_its_weights(fit):
     """The same pairs, sides at random, through the tables."""
     tables = fit.simulate(6_000, np.random.default_rng(1))
-    again = fit_push_weights(tables["preferences"], tables["push_cells"])
+    again = fit_push_weights(push_judgments(tables["preferences"], tables["push_cells"]))
 
     assert again.estimates == pytest.approx(fit.estimates, abs=0.3)
     assert again.search.maximum.tie == pytest.approx(fit.search.maximum.tie, abs=0.1)
-    assert fit_push_alpha(tables["preferences"], tables["push_cells"]).params[ALPHA] > 0.5
+    assert fit_push_alpha(push_judgments(tables["preferences"], tables["push_cells"])).params[ALPHA] > 0.5
 
 
 def test_the_picture_shows_every_weight_with_its_interval(fit):

@@ -12,7 +12,7 @@ from tests.calibration.models.reading.reading_crowds import MU, crowd
 
 def test_intervals_of_mu_allow_for_other_items():
     """By workers alone they would hold in half of such studies."""
-    fits = [fit_reading_speed(crowd(seed, items=8, item_sd=0.6)) for seed in range(12)]
+    fits = [fit_reading_speed(readings(crowd(seed, items=8, item_sd=0.6))) for seed in range(12)]
     ends = [fit.conf_int()["reading_speed_mu"] for fit in fits]
 
     assert sum(low <= MU <= high for low, high in ends) >= 11
@@ -20,8 +20,8 @@ def test_intervals_of_mu_allow_for_other_items():
 
 def test_there_is_one_interval_that_of_workers_where_items_are_their_own():
     """By their t, whatever the data are like."""
-    own = fit_reading_speed(crowd(1, own_items=True))
-    shared = fit_reading_speed(crowd(1, item_sd=0.4))
+    own = fit_reading_speed(readings(crowd(1, own_items=True)))
+    shared = fit_reading_speed(readings(crowd(1, item_sd=0.4)))
 
     assert [*own.uncertainty] == [*shared.uncertainty] == ["two_way"]
     assert own.uncertainty["two_way"].df == pytest.approx(39)
@@ -50,7 +50,7 @@ def test_a_single_item_that_all_read_leaves_the_interval_of_workers():
     reads = crowd(3, own_items=True)
     reads.loc[reads.groupby("worker").head(1).index, "item"] = "the same"
 
-    fit = fit_reading_speed(reads)
+    fit = fit_reading_speed(readings(reads))
 
     assert fit.uncertainty["two_way"].df == pytest.approx(39)
     assert np.isfinite(fit.conf_int()["reading_speed_mu"]).all()

@@ -12,6 +12,7 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.models.reading import fit as reading_speed
 from calibration.models.reading.fit import NAMES, fit_reading_speed
 from calibration.models.reading.law import SimulatedReaders, simulate_reads
+from calibration.models.reading.rows import readings
 
 MU, SIGMA = 1.290, 0.558
 
@@ -36,7 +37,7 @@ def drawn(seed: int = 0, *, workers: int = 60, items: int = 12, **readers) -> pd
 def test_intervals_hold_the_truth_as_often_as_they_say(readers, seeds):
     """Many studies of 30 workers; at least 88 % of the 95 % intervals must hold, and no bias that matters."""
     everybody = drawn(workers=3000, items=10, **readers)
-    fits = [fit_reading_speed(everybody[300 * study : 300 * (study + 1)]) for study in seeds(100)]
+    fits = [fit_reading_speed(readings(everybody[300 * study : 300 * (study + 1)])) for study in seeds(100)]
     for name, truth in zip(NAMES, (MU, SIGMA), strict=True):
         held = np.mean([low <= truth <= high for low, high in (fit.conf_int()[name] for fit in fits)])
         assert held >= 0.88, name
@@ -50,7 +51,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(readers, seeds):
 def test_a_third_of_idle_reads_breaks_medians_but_not_the_mixture():
     """The reason for a law of idle reads."""
     reads = drawn(3, workers=200, items=20, idle=0.3, skimmed=0.1)
-    mixture, medians = fit_reading_speed(reads), naive_medians(reads)
+    mixture, medians = fit_reading_speed(readings(reads)), naive_medians(reads)
     assert abs(mixture.estimates[0] - MU) < 0.1
     assert medians["reading_speed_mu"] < mixture.estimates[0] - 0.1
     assert mixture.details["share_idle"] == pytest.approx(0.3, abs=0.05)
@@ -61,15 +62,15 @@ def test_on_clean_reads_medians_say_the_same():
     """Without outliers there is nothing between them but the efficiency of a median."""
     reads = drawn(4, workers=100, items=20)
     np.testing.assert_allclose(
-        [*naive_medians(reads).values()], fit_reading_speed(reads).estimates, atol=0.05
+        [*naive_medians(reads).values()], fit_reading_speed(readings(reads)).estimates, atol=0.05
     )
 
 
 def test_a_unit_twice_as_long_moves_mu_by_its_log_and_nothing_else():
     """Characters for words, or half seconds for seconds."""
     reads = drawn(5, idle=0.1)
-    one = fit_reading_speed(reads)
-    other = fit_reading_speed(reads.assign(dwell_seconds=reads["dwell_seconds"] / 2))
+    one = fit_reading_speed(readings(reads))
+    other = fit_reading_speed(readings(reads.assign(dwell_seconds=reads["dwell_seconds"] / 2)))
     np.testing.assert_allclose(other.estimates, one.estimates + np.array([math.log(2), 0]), atol=1e-4)
     np.testing.assert_allclose(other.cov, one.cov, rtol=1e-2, atol=1e-6)
 
@@ -81,25 +82,27 @@ def test_order_and_names_of_the_rows_change_nothing():
         worker=lambda rows: rows["worker"].str.replace("W", "person ")
     )
     np.testing.assert_allclose(
-        fit_reading_speed(shuffled).estimates, fit_reading_speed(reads).estimates, atol=1e-5
+        fit_reading_speed(readings(shuffled)).estimates,
+        fit_reading_speed(readings(reads)).estimates,
+        atol=1e-5,
     )
 
 
 def test_workers_with_nothing_but_interrupted_reads_stay_in():
     """They are the slow ones; without them everybody looks faster."""
     reads = drawn(7, workers=200, items=4, mean_visit_seconds=4.0)
-    fit = fit_reading_speed(reads)
+    fit = fit_reading_speed(readings(reads))
     some = reads["worker"].isin(reads.loc[~reads["interrupted"], "worker"])
     assert (~some).any()
     assert fit.n_workers == reads["worker"].nunique()
     assert fit.n_censored == reads["interrupted"].sum()
-    assert fit.estimates[0] < fit_reading_speed(reads[some]).estimates[0]
+    assert fit.estimates[0] < fit_reading_speed(readings(reads[some])).estimates[0]
 
 
 def test_japanese_is_in_characters_and_says_so():
     """The numbers of two languages cannot be compared."""
     reads = drawn(8).assign(chars=lambda rows: 5 * rows["words"], words=1)
-    fit = fit_reading_speed(reads, language="ja")
+    fit = fit_reading_speed(readings(reads, language="ja"))
     assert fit.unit == "log characters per second"
     assert fit.unit_of("reading_speed_mu[ja]") == "log characters per second"
     assert fit.estimates[0] == pytest.approx(MU + math.log(5), abs=0.25)
@@ -107,7 +110,7 @@ def test_japanese_is_in_characters_and_says_so():
 
 def test_the_joint_error_is_kept_on_mu_and_log_sigma():
     """sigma's interval is lopsided and never negative; draws keep both together."""
-    fit = fit_reading_speed(drawn(9))
+    fit = fit_reading_speed(readings(drawn(9)))
     low, high = fit.conf_int()["reading_speed_sigma"]
     sigma = fit.estimates[1]
     assert low * high == pytest.approx(sigma**2)
@@ -141,21 +144,24 @@ def slow(rows: pd.DataFrame) -> "pd.Series[bool]":
 def test_what_cannot_be_told_is_refused_with_the_reason(change, reason):
     """One item a worker gives sigma^2 + tau^2 together; workers alike give no sigma. Neither is returned."""
     with pytest.raises(NotIdentifiedError, match=reason):
-        fit_reading_speed(change(drawn(11)))
+        fit_reading_speed(readings(change(drawn(11))))
 
 
 def test_where_the_likelihood_has_no_maximum_inside_no_other_number_stands_in(monkeypatch):
     """Medians are another law: the fit is refused by name."""
     monkeypatch.setattr(reading_speed, "fit_mixture", lambda top: None)
     with pytest.raises(NotIdentifiedError, match="has no maximum inside its bounds"):
-        fit_reading_speed(drawn(14))
+        fit_reading_speed(readings(drawn(14)))
 
 
 def test_a_speed_of_ranked_lists_is_that_of_texts_with_the_same_times():
     """That people scan lists is for the reader of the number to know, by a check."""
     texts = drawn(11)
 
-    assert fit_reading_speed(texts.assign(kind="link")).parameters == fit_reading_speed(texts).parameters
+    assert (
+        fit_reading_speed(readings(texts.assign(kind="link"))).parameters
+        == fit_reading_speed(readings(texts)).parameters
+    )
 
 
 # --- what its result offers
@@ -163,8 +169,8 @@ def test_a_speed_of_ranked_lists_is_that_of_texts_with_the_same_times():
 
 def test_the_result_simulates_reads_of_its_own_kind():
     """Fitted again they give the same parameters, up to their error."""
-    fit = fit_reading_speed(drawn(16, idle=0.1))
-    again = fit_reading_speed(fit.simulate(200, np.random.default_rng(2)))
+    fit = fit_reading_speed(readings(drawn(16, idle=0.1)))
+    again = fit_reading_speed(readings(fit.simulate(200, np.random.default_rng(2))))
     np.testing.assert_allclose(again.estimates, fit.estimates, atol=0.2)
     assert again.details["share_idle"] == pytest.approx(fit.details["share_idle"], abs=0.05)
 
@@ -174,7 +180,7 @@ def test_plots_label_their_axes_with_units():
     mpl.use("Agg")
     from matplotlib.figure import Figure
 
-    fit = fit_reading_speed(drawn(17, idle=0.1))
+    fit = fit_reading_speed(readings(drawn(17, idle=0.1)))
     qq, residuals = Figure().subplots(1, 2)
     fit.plot_qq(qq, n_boot=39)
     fit.plot_residuals(residuals)
@@ -189,7 +195,7 @@ def test_plots_label_their_axes_with_units():
 def test_the_speed_is_told_in_a_minute_too(language):
     """A log of words per second says nothing to most readers; exp(mu) and sixty times it do."""
     reads = drawn(17).assign(chars=lambda rows: 2 * rows["words"])
-    fit = fit_reading_speed(reads, language=language)
+    fit = fit_reading_speed(readings(reads, language=language))
     (note,) = [note for note in fit.diagnostics if note.name == "reading_rate"]
     per_second = np.exp(fit.estimates[0])
 
@@ -224,7 +230,8 @@ def test_naive_ways_have_the_bias_that_they_are_known_for(seeds):
     assert errors["totals"][0] < -0.35
     assert errors["speed_window"][1] < -0.15
     fits = [
-        fit_reading_speed(drawn(seed, workers=100, items=20, idle=0.15, skimmed=0.1)) for seed in seeds(40)
+        fit_reading_speed(readings(drawn(seed, workers=100, items=20, idle=0.15, skimmed=0.1)))
+        for seed in seeds(40)
     ]
     mu, sigma = np.median([fit.estimates for fit in fits], axis=0)
     assert abs(mu - MU) < 0.05
@@ -258,12 +265,12 @@ def test_reads_of_one_speed_are_refused_by_name(rounding):
     reads = computed(lambda _w, _i: np.log(4) + rng.uniform(-rounding, rounding))
 
     with pytest.raises(NotIdentifiedError, match=r"^all 96 reads have one speed, 4 words a second: "):
-        fit_reading_speed(reads)
+        fit_reading_speed(readings(reads))
 
 
 def test_workers_with_a_speed_each_that_never_varies_are_fitted():
     """How far one worker's reads scatter is then 0, which is no reason to stop."""
-    fit = fit_reading_speed(computed(lambda w, _i: np.log(2 + 2 * (w % 2))))
+    fit = fit_reading_speed(readings(computed(lambda w, _i: np.log(2 + 2 * (w % 2)))))
 
     assert fit.parameters["reading_speed_mu"] == pytest.approx(np.log(8) / 2, abs=1e-3)
 
@@ -273,4 +280,4 @@ def test_one_read_that_differs_tells_no_spread_of_workers():
     reads = computed(lambda w, i: np.log(4) if (w, i) != (3, 3) else np.log(0.5))
 
     with pytest.raises(NotIdentifiedError, match="differ by no more than chance"):
-        fit_reading_speed(reads)
+        fit_reading_speed(readings(reads))

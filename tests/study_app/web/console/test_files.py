@@ -32,7 +32,7 @@ def test_a_text_is_mended_and_a_study_extended_from_the_console(study, tmp_path)
     texts["sysa"]["T1"] = "Mended."
     write_answers(tmp_path, texts)
     compared = console.get("/r/small/files?compare=1").text
-    assert "answers/T1, system sysa: Answer a to 1. -&gt; Mended." in compared
+    assert "<strong>answers/T1</strong><br>system sysa: Answer a to 1. -&gt; Mended." in compared
     assert "answers: 1 new topic (3 pairs): T3" in compared
     before = study.everything()
     unaccepted = console.post("/r/small/files/load", data=sent(compared))

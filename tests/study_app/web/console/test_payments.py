@@ -75,7 +75,7 @@ def test_what_was_marked_as_paid_stays_so_whatever_a_later_list_says(study):
     form = {"csrf": token(client), "list": "pay", "as_of": as_of}
     study.clock.forward(60)
     done = client.post("/r/small/payments/paid", data=form, follow_redirects=True)
-    assert "Done: mark as paid (1 submission of the list pay)" in text_of(done)
+    assert "Done: mark as paid (1 submission of the list pay, of 1 person)" in text_of(done)
     assert client.post("/r/small/payments/paid", data=form).status_code == 409
     upload(client, LIST)
     assert counts(client) == [1, 0, 2]

@@ -5,13 +5,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import workers_table
+from study_app.logs.logged_events import LoggedEvent
+from study_app.logs.screen import ScreenMoment
 from study_app.store.models import Worker
 from study_app.store.study_cache import StudyCache, read_plan
 from study_app.web.console.facts import WorkerLogGaps
 from study_app.web.console.people import COLUMNS, FILTERS, PeopleQuery, people_part
-from study_app.web.console.replay import past_page
+from study_app.web.console.replay import moment_words, past_page
 from study_app.web.console.timeline import timeline_events
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees
 
@@ -87,20 +88,16 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
 
 
 def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan):
-    """The table is counted by the database, the export by pandas; one rule, one result."""
-    session, study = stored.session, stored.study.id
-    exported = workers_table(
-        session, plan, searches_by_task(session, study), preferences_table(session, study)
-    )
-    known = exported.set_index("worker")
+    """One rule, one result."""
+    known = workers_table(stored.session, plan).set_index("worker")
     for row in rows(stored, plan):
         if row.pseudonym in {"ann", "bob", "cleo"}:
-            expected, share = known.loc[row.pseudonym], row.consistency.share
+            expected, share = known.loc[row.pseudonym], row.care.repeats.share
             assert share == expected["consistency"] or (share is None and expected.isna()["consistency"])
             assert (", ".join(row.care.flags) or None) == expected["flags"]
             assert bool(row.care.excluded) == expected["excluded"]
     ann = rows(stored, plan, part="ann")[0]
-    assert (ann.consistency.consistent, ann.consistency.repeats) == (1, 3)
+    assert (ann.care.repeats.passed, ann.care.repeats.pairs) == (1, 3)
     assert ann.care.excluded == ("search", "consistency")
 
 
@@ -175,3 +172,13 @@ def test_a_page_is_found_by_its_worker_alone_with_its_neighbours(stored, plan):
     assert (found.before, found.after, found.step.path) == (None, "later", "2/1/pair/1")
     assert past_page(stored.session, plan.id, "bob", "seen") is None
     assert past_page(stored.session, plan.id + 1, "ann", "seen") is None
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"), [("left_2", "left by 2"), ("equally_good", "equally good"), ("right", "right")]
+)
+def test_a_moment_says_by_how_much_a_side_was_picked(choice, words):
+    """In the words of the timeline, not in those of the form."""
+    act = LoggedEvent(1, "choice", 5, 5, {"choice": choice}, 5)
+    moment = ScreenMoment(at_ms=5, acts=(act,), changed={}, shown=0, missing=0)
+    assert moment_words(moment) == f"picked {words}"

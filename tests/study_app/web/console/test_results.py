@@ -7,7 +7,7 @@ import pytest
 
 from calibration.tables.study_json import read_study
 from study_app.export.study_export import export_study
-from study_app.services.researcher.results_views import add_results_view, count_judgments
+from study_app.store.results_views import add_results_view, count_judgments
 from study_app.store.study_cache import read_plan
 from study_app.web.console.material import pair_matrix, votes_so_far
 from tests.study_app.stored_study import NOON, StoredStudy

@@ -1,11 +1,11 @@
 """Quality checks of workers, by the rules of the exported table workers."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sqlalchemy import BigInteger, Select, and_, case, func, or_, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, case, func, or_, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
 from study_app.protocol.domain import (
@@ -16,7 +16,8 @@ from study_app.protocol.domain import (
     is_hurried,
     is_straight,
 )
-from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot
+from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Task
+from study_app.store.revisions import is_newest
 from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import sharers
 from study_app.study.entries import JudgingTask, TaskWithSearch
@@ -26,6 +27,19 @@ CHOICES = ("left", "right", "equally_good", "equally_bad")
 
 Workers: TypeAlias = Collection[int] | Select[int]
 """Rows of a few workers, or a select of many for the database to answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCount:
+    """Repeated or gold pairs of a worker: how many were answered alike or right, of how many."""
+
+    passed: int = 0
+    pairs: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Share that passed; None without any."""
+        return self.passed / self.pairs if self.pairs else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +56,25 @@ class CareChecks:
         The checks for which there is enough: search, consistency, gold, and the flags.
     choices : tuple of int
         How often each of `CHOICES` was the answer, repeats and gold pairs not counted.
+    repeats, gold : CheckCount
+        Repeated pairs answered alike, and gold pairs answered right.
+    search_seconds : float or None
+        Mean length of the searches; None without one.
     """
 
     flags: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     judged: frozenset[str] = frozenset()
     choices: tuple[int, ...] = (0, 0, 0, 0)
+    repeats: CheckCount = CheckCount()
+    gold: CheckCount = CheckCount()
+    search_seconds: float | None = None
 
 
 def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[int, CareChecks]:
     """Return the quality checks of each worker for or against whom there is any sign."""
-    repeats, searches = repeat_answers(session, study, workers), _searches(session, study, workers)
-    gold = gold_answers(session, study, workers)
+    repeats, searches = _repeats(session, study, workers), _searches(session, study, workers)
+    gold = _gold(session, study, workers)
     answers, shared = _answers(session, workers), sharers(session, study.id, platform_of(study.entry))
     checks = {}
     for worker in answers.keys() | repeats.keys() | gold.keys() | searches.keys() | shared:
@@ -66,6 +87,7 @@ def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[
             "gold": len(own_gold) >= MIN_VALIDATIONS,
             **{flag: is_up is not None for flag, is_up in flags.items()},
         }
+        seconds = [seconds for seconds, _ in own_searches]
         checks[worker] = CareChecks(
             flags=(
                 *(flag for flag, is_up in flags.items() if is_up),
@@ -74,15 +96,15 @@ def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[
             excluded=exclusion_reasons(searches=own_searches, validations=own_repeats, golds=own_gold),
             judged=frozenset(check for check, is_enough in judged.items() if is_enough),
             choices=choices,
+            repeats=_passed(own_repeats),
+            gold=_passed(own_gold),
+            search_seconds=sum(seconds) / len(seconds) if seconds else None,
         )
     return checks
 
 
-def is_newest(judgment: type[Judgment]) -> Any:
-    """Return the condition that no later revision of a judgment is stored."""
-    later = aliased(Judgment)
-    newer = (later.showing_id == judgment.showing_id) & (later.revision == judgment.revision + 1)
-    return ~select(later.id).where(newer, later.revision > 1).exists()
+def _passed(checked: Sequence[tuple[bool, float]]) -> CheckCount:
+    return CheckCount(passed=sum(is_passed for is_passed, _ in checked), pairs=len(checked))
 
 
 _Answers: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]
@@ -121,55 +143,61 @@ def _answers(session: Session, workers: Workers) -> dict[int, _Answers]:
     return answers
 
 
-def repeat_answers(
-    session: Session, study: CachedStudy, workers: Workers
-) -> dict[int, list[tuple[bool, float]]]:
-    """Return (is consistent, share that its task wants) of each worker's repeats."""
+_Checked: TypeAlias = dict[int, list[tuple[bool, float]]]
+"""Whether each checked answer passed, and the share that its task wants, by worker."""
+
+
+def _repeats(session: Session, study: CachedStudy, workers: Workers) -> _Checked:
+    """Return whether each repeated pair of each worker was answered alike."""
     first, answer = aliased(Showing), aliased(Judgment)
-    is_consistent = _preferred(Judgment, Showing) == _preferred(answer, first)
     compared = (
-        select(Assignment.worker_id, Assignment.task_id, func.count(), func.count().filter(is_consistent))
-        .select_from(Assignment)
-        .join(Assignment.slots)
-        .join(Slot.showings)
-        .join(Showing.judgments)
+        _newest_counted(workers, _preferred(Judgment, Showing) == _preferred(answer, first))
         .join(first, first.id == Showing.repeats_id)
         .join(answer, answer.showing_id == first.id)
-        .where(Assignment.worker_id.in_(workers), is_newest(Judgment), is_newest(answer))
-        .group_by(Assignment.worker_id, Assignment.task_id)
+        .where(is_newest(answer))
     )
-    repeats: defaultdict[int, list[tuple[bool, float]]] = defaultdict(list)
-    for worker, task, number, consistent in session.execute(compared):
-        entry = study.task(task).entry
-        if isinstance(entry, JudgingTask):
-            repeats[worker] += [(index < consistent, entry.min_consistency) for index in range(number)]
-    return repeats
+    return _checked(session, study, compared, lambda entry: entry.min_consistency)
 
 
-def gold_answers(
-    session: Session, study: CachedStudy, workers: Workers
-) -> dict[int, list[tuple[bool, float]]]:
-    """Return (is right, share that its task wants) of each worker's gold pairs."""
+def _gold(session: Session, study: CachedStudy, workers: Workers) -> _Checked:
+    """Return whether each gold pair of each worker was answered right."""
     if not any(task.gold for task in study.tasks):
         return {}
     better = case((Pair.gold == "a", Pair.system_a_id), (Pair.gold == "b", Pair.system_b_id), else_=0)
-    is_right = _preferred(Judgment, Showing) == better
     compared = (
-        select(Assignment.worker_id, Assignment.task_id, func.count(), func.count().filter(is_right))
+        _newest_counted(workers, _preferred(Judgment, Showing) == better)
+        .join(Showing.pair)
+        .where(Pair.gold.is_not(None))
+    )
+    return _checked(session, study, compared, lambda entry: entry.min_gold)
+
+
+def _newest_counted(workers: Workers, is_passed: ColumnElement[bool]) -> Select[int, int, int, int]:
+    """Count the newest answers of workers in each task, and those that passed."""
+    return (
+        select(Assignment.worker_id, Assignment.task_id, func.count(), func.count().filter(is_passed))
         .select_from(Assignment)
         .join(Assignment.slots)
         .join(Slot.showings)
         .join(Showing.judgments)
-        .join(Showing.pair)
-        .where(Assignment.worker_id.in_(workers), Pair.gold.is_not(None), is_newest(Judgment))
+        .where(Assignment.worker_id.in_(workers), is_newest(Judgment))
         .group_by(Assignment.worker_id, Assignment.task_id)
     )
-    gold: defaultdict[int, list[tuple[bool, float]]] = defaultdict(list)
-    for worker, task, number, right in session.execute(compared):
+
+
+def _checked(
+    session: Session,
+    study: CachedStudy,
+    counted: Select[int, int, int, int],
+    minimum: Callable[[JudgingTask], float],
+) -> _Checked:
+    checked: _Checked = {}
+    for worker, task, number, passed in session.execute(counted):
         entry = study.task(task).entry
         if isinstance(entry, JudgingTask):
-            gold[worker] += [(index < right, entry.min_gold) for index in range(number)]
-    return gold
+            own = checked.setdefault(worker, [])
+            own += [(index < passed, minimum(entry)) for index in range(number)]
+    return checked
 
 
 def _preferred(judgment: type[Judgment], showing: type[Showing]) -> Any:
@@ -194,6 +222,8 @@ def _searches(session: Session, study: CachedStudy, workers: Workers) -> dict[in
             Slot.search_shown_at.is_not(None),
             Slot.search_left_at.is_not(None),
         )
+        .join(Assignment.task)
+        .order_by(Task.position, Slot.position)
     )
     searches: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
     for worker, task, milliseconds in session.execute(searched):
