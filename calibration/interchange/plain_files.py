@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.tables.files import check_frame
-from calibration.tables.people import is_gold
-from calibration.tables.preferences import WORKERS_UNKNOWN, exclusions, knows_workers
+from calibration.tables.preferences import WORKERS_UNKNOWN, counted_judgments, knows_workers
 from calibration.tables.tables import MAX_STRENGTH, SIDES, TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.readers.lines import NUMBER, lines_of, text_lines
@@ -317,10 +316,7 @@ def preference_lines(
     """
     if len(preferences["task"].unique()) > 1:
         raise ValueError("lines do not say of which task they are: give the judgments of one")
-    out = exclusions(workers, exclude=exclude).index
-    rows = preferences[
-        preferences["validation_of"].isna() & ~preferences["worker"].isin(out) & ~is_gold(preferences)
-    ]
+    rows = counted_judgments(preferences, workers=workers, exclude=exclude, adaptive=True)
     if not winner_first and not knows_workers(rows):
         raise input_fault(
             WORKERS_UNKNOWN, cure="write lines without workers: give --winner-first, which leaves out ties"

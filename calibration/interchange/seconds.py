@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.times import is_unknown
-from metrics.errors import FaultLog, pluralise
+from calibration.interchange.times import is_unknown, notes_on_unknown
+from metrics.errors import FaultLog
 from metrics.readers.lines import number
 
 MAX_SECONDS = 100 * 365.25 * 86_400
@@ -85,18 +85,13 @@ def read_seconds(
         np.nan if is_none else _seconds(cell, column, line, log, rules)
         for cell, is_none, line in zip(cells.tolist(), unknown.tolist(), lines, strict=True)
     ]
-    words = cells[unknown & (cells != "")]
-    notes = (
-        [f"{column}: {pluralise(len(words), 'cell')} {words.iloc[0]!r} read as not known"]
-        if len(words)
-        else []
-    )
     unit, read_as = _unit_of_name(column), "milliseconds" if rules.unit == "ms" else "seconds"
     cure = "give --seconds-unit ms" if unit == "milliseconds" else "write seconds"
     said = [f"the name of column {column!r} says {unit}, and it is read as {read_as}; {cure}"] * (
         unit not in {None, read_as}
     )
-    return Seconds(pd.Series(values, index=cells.index, dtype=np.float64), notes, said)
+    lengths = pd.Series(values, index=cells.index, dtype=np.float64)
+    return Seconds(lengths, notes_on_unknown(cells, column), said)
 
 
 def _seconds(cell: str, column: str, line: int, log: FaultLog, rules: LengthRules) -> float:

@@ -124,6 +124,16 @@ def is_unknown(cells: "pd.Series[str]") -> "pd.Series[bool]":
     return (cells == "") | cells.str.casefold().isin(UNKNOWN_WORDS)
 
 
+def notes_on_unknown(cells: "pd.Series[str]", column: str) -> list[str]:
+    """Return the note on cells of a column that hold a word for a missing value, if any do."""
+    words = cells[is_unknown(cells) & (cells != "")]
+    return (
+        [f"{column}: {pluralise(len(words), 'cell')} {words.iloc[0]!r} read as not known"]
+        if len(words)
+        else []
+    )
+
+
 def read_times(
     columns: "Mapping[str, pd.Series[str]]", rules: TimeRules, lines: Sequence[int], log: FaultLog
 ) -> TimeColumns:
@@ -149,7 +159,7 @@ def read_times(
         values = [cell.time for cell in cells[column]]
         times: Times = pd.Series(values, dtype="datetime64[ms, UTC]", index=texts.index)
         read.times[column] = times
-        read.notes.extend(_unknown_words(texts, column))
+        read.notes.extend(notes_on_unknown(texts, column))
         read.warnings.extend(_strange_years(known, times, column, rules.time_format))
         read.warnings.extend(_whole_days(cells[column], column, lines))
     _check_zones(cells, rules, lines, log, read)
@@ -168,8 +178,8 @@ def _column(
     is_guess = rules.time_format is None
     given = texts.tolist()
     filled = [text for text in given if text]
-    epoch = _recognised(filled) if is_guess else rules.time_format if rules.time_format in EPOCHS else None
-    usual = _nearly_recognised(filled) if is_guess and epoch is None else None
+    epoch = _unit_of(filled) if is_guess else rules.time_format if rules.time_format in EPOCHS else None
+    usual = _unit_of(filled, _NEARLY_ALL) if is_guess and epoch is None else None
     cells = []
     for line, text in zip(lines, given, strict=True):
         if not text:
@@ -190,18 +200,10 @@ def _column(
     return cells
 
 
-def _recognised(known: Sequence[str]) -> str | None:
-    """Return the unit in which all of a column's numbers lie in this century, or None."""
-    fitting = (epoch for epoch in EPOCHS if all(_in_unit(cell, epoch) for cell in known))
-    return next(fitting, None) if known else None
-
-
-def _nearly_recognised(known: Sequence[str]) -> str | None:
-    """Return the unit in which nearly all cells lie in this century, or None."""
-    counts = {epoch: sum(_in_unit(cell, epoch) for cell in known) for epoch in EPOCHS}
-    return next(
-        (epoch for epoch, count in counts.items() if count and count >= _NEARLY_ALL * len(known)), None
-    )
+def _unit_of(cells: Sequence[str], share: float = 1.0) -> str | None:
+    """Return the unit in which at least a share of cells are numbers of this century, or None."""
+    counts = {epoch: sum(_in_unit(cell, epoch) for cell in cells) for epoch in EPOCHS}
+    return next((epoch for epoch, count in counts.items() if count and count >= share * len(cells)), None)
 
 
 def _in_unit(cell: str, epoch: str) -> bool:
@@ -348,13 +350,6 @@ def _unit_note(times: Sequence[datetime], column: str, epoch: str, *, is_guess: 
     return f"{column} read as {_WORDS[epoch]} since 1970, from {first} to {last}{wrong}"
 
 
-def _unknown_words(texts: "pd.Series[str]", column: str) -> Iterator[str]:
-    """Yield the note on cells with a word for an unknown time."""
-    words = texts[is_unknown(texts) & (texts != "")]
-    if len(words):
-        yield f"{column}: {pluralise(len(words), 'cell')} {words.iloc[0]!r} read as not known"
-
-
 def _strange_years(
     cells: "pd.Series[str]", times: Times, column: str, time_format: str | None
 ) -> Iterator[str]:
@@ -363,7 +358,7 @@ def _strange_years(
     outside = int((~known.dt.year.between(2000, 2099)).sum())
     if time_format is None or not outside:
         return
-    meant = _recognised([cell for cell in cells if cell])
+    meant = _unit_of([cell for cell in cells if cell])
     asked = (
         f"these look like {_WORDS[meant]}: --time-format {meant}"
         if meant

@@ -7,7 +7,7 @@ name is the same person in every study with that key. Names in tables from elsew
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,12 @@ from metrics.errors import Fault, InputError, join_names, pluralise
 SameNames: TypeAlias = Literal["same", "different"]
 """Whether the same name of a worker in tables from elsewhere is the same person."""
 WORST_FIRST = ("withdrawn", "failed_checks", "screened_out", "partial")
-MEANS = {"mean_search_seconds": "searches", "consistency": "repeats", "gold_right": "golds"}
-"""Columns that are means, and what they are means over."""
+MEANS = {
+    "mean_search_seconds": ("searches", "seconds"),
+    "consistency": ("preferences", "validation_of"),
+    "gold_right": ("preferences", "gold"),
+}
+"""Columns of table workers that are means -> the table and column of whose filled cells they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,32 +172,16 @@ def _unknown_faults(folders: Sequence[WaveFolder]) -> Iterator[Fault]:
         )
 
 
-class Counts(NamedTuple):
-    """Rows of each worker that the means of table workers are over, by column."""
-
-    searches: Mapping[str, int]
-    repeats: Mapping[str, int]
-    golds: Mapping[str, int]
+def count_rows(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, int]]:
+    """Count the rows of each worker of a folder that each of `MEANS` is over."""
+    return {mean: _filled_rows(tables.get(table), column) for mean, (table, column) in MEANS.items()}
 
 
-def count_rows(tables: Mapping[str, pd.DataFrame]) -> Counts:
-    """Count the searches, repeats and gold pairs of each worker of a folder."""
-    preferences, searches = tables.get("preferences"), tables.get("searches")
-    of_column = {
-        name: {}
-        if preferences is None
-        else _numbers(preferences.loc[preferences[name].notna().to_numpy(bool), "worker"])
-        for name in ("validation_of", "gold")
-    }
-    return Counts(
-        searches={} if searches is None else _numbers(searches["worker"]),
-        repeats=of_column["validation_of"],
-        golds=of_column["gold"],
-    )
-
-
-def _numbers(workers: "pd.Series[Any]") -> dict[str, int]:
-    return {str(name): int(count) for name, count in workers.astype("str").value_counts().items()}
+def _filled_rows(frame: pd.DataFrame | None, column: str) -> dict[str, int]:
+    if frame is None:
+        return {}
+    workers = frame.loc[frame[column].notna().to_numpy(bool), "worker"].astype("str")
+    return {str(name): int(count) for name, count in workers.value_counts().items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +193,9 @@ class OneRow:
     counts: Mapping[str, int]
 
 
-def join_workers(folders: Sequence[WaveFolder], counts: Sequence[Counts]) -> tuple[pd.DataFrame, list[str]]:
+def join_workers(
+    folders: Sequence[WaveFolder], counts: Sequence[Mapping[str, Mapping[str, int]]]
+) -> tuple[pd.DataFrame, list[str]]:
     """Return table workers with one row for everybody, and notes on who is not the same everywhere.
 
     Excluded or withdrawn in one folder is excluded or withdrawn in all; complete is who is complete in all. Means weigh by what they are
@@ -215,7 +205,7 @@ def join_workers(folders: Sequence[WaveFolder], counts: Sequence[Counts]) -> tup
     for folder, counted in zip(folders, counts, strict=True):
         frame = folder.tables["workers"].astype(object) if "workers" in folder.tables else None
         for row in [] if frame is None else frame.where(frame.notna(), None).to_dict("records"):
-            number = {column: getattr(counted, kind).get(row["worker"], 0) for column, kind in MEANS.items()}
+            number = {column: of_worker.get(row["worker"], 0) for column, of_worker in counted.items()}
             rows[row["worker"]].append(OneRow(label=folder.label, row=row, counts=number))
     names = dict.fromkeys(name for folder in folders for name in folder.tables.get("workers", ()))
     columns = TABLES["workers"].opened(names).column_names

@@ -93,8 +93,29 @@ def sentence_support(
     return math.fsum(values), len(values), len(values) + uncited
 
 
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class NuggetMeasure(AnswerMeasure):
+    """Base of the shares of nuggets that weigh alike.
+
+    Attributes
+    ----------
+    partial : float
+        Credit of partial support.
+    vital_only : bool
+        Whether only vital nuggets count.
+    """
+
+    needs = "nuggets"
+    partial: ClassVar[float] = PARTIAL_CREDIT
+    vital_only: ClassVar[bool] = False
+
+    def topic_value(self, answer: JudgedAnswer) -> float:
+        """Return the share of the nuggets that the answer has."""
+        return nugget_share(answer.nuggets, partial=self.partial, vital_only=self.vital_only)
+
+
 @measure
-class NuggetsAll(AnswerMeasure):
+class NuggetsAll(NuggetMeasure):
     """nuggets-all = (supported + 0.5 partially supported) / nuggets.
 
     Examples
@@ -106,15 +127,10 @@ class NuggetsAll(AnswerMeasure):
     name = "nuggets-all"
     source = f"{NUGGETIZER}, all_score"
     definition = "Share of the nuggets that the answer has; half a nugget where partly."
-    needs = "nuggets"
-
-    def topic_value(self, answer: JudgedAnswer) -> float:
-        """Return the share of all nuggets."""
-        return nugget_share(answer.nuggets, partial=PARTIAL_CREDIT)
 
 
 @measure
-class NuggetsAllStrict(AnswerMeasure):
+class NuggetsAllStrict(NuggetMeasure):
     """nuggets-all-strict = supported / nuggets.
 
     Examples
@@ -126,15 +142,11 @@ class NuggetsAllStrict(AnswerMeasure):
     name = "nuggets-all-strict"
     source = f"{NUGGETIZER}, strict_all_score"
     definition = "Share of the nuggets that the answer has in full."
-    needs = "nuggets"
-
-    def topic_value(self, answer: JudgedAnswer) -> float:
-        """Return the share of all nuggets, in full."""
-        return nugget_share(answer.nuggets, partial=0)
+    partial = 0.0
 
 
 @measure
-class NuggetsVital(AnswerMeasure):
+class NuggetsVital(NuggetMeasure):
     """nuggets-vital = (supported + 0.5 partially supported) / nuggets, vital ones alone.
 
     Examples
@@ -146,15 +158,11 @@ class NuggetsVital(AnswerMeasure):
     name = "nuggets-vital"
     source = f"{NUGGETIZER}, vital_score"
     definition = "Share of the vital nuggets that the answer has; half a nugget where partly."
-    needs = "nuggets"
-
-    def topic_value(self, answer: JudgedAnswer) -> float:
-        """Return the share of the vital nuggets."""
-        return nugget_share(answer.nuggets, partial=PARTIAL_CREDIT, vital_only=True)
+    vital_only = True
 
 
 @measure
-class NuggetsVitalStrict(AnswerMeasure):
+class NuggetsVitalStrict(NuggetMeasure):
     """nuggets-vital-strict = supported / nuggets, vital ones alone.
 
     Examples
@@ -166,11 +174,8 @@ class NuggetsVitalStrict(AnswerMeasure):
     name = "nuggets-vital-strict"
     source = f"{NUGGETIZER}, strict_vital_score"
     definition = "Share of the vital nuggets that the answer has in full."
-    needs = "nuggets"
-
-    def topic_value(self, answer: JudgedAnswer) -> float:
-        """Return the share of the vital nuggets, in full."""
-        return nugget_share(answer.nuggets, partial=0, vital_only=True)
+    partial = 0.0
+    vital_only = True
 
 
 @measure

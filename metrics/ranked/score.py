@@ -74,12 +74,10 @@ class PlainScorer:
         diverse = [measure for measure in by_tools if ir_measures().pyndeval.supports(measure)]
         flat = [measure for measure in by_tools if measure not in diverse]
         _check_subtopics(collection, diverse)
+        whole = {topic: {"0": of} for topic, of in self._grades.items()}
         self._evaluators = [
-            _Evaluator(measures, qrels)
-            for measures, qrels in (
-                (flat, self._flat_qrels()),
-                (diverse, self._qrels_by_subtopic(collection)),
-            )
+            _Evaluator(measures, self._qrels(grades))
+            for measures, grades in ((flat, whole), (diverse, collection.grades))
             if measures
         ]
 
@@ -121,17 +119,11 @@ class PlainScorer:
         ]
         return {key: value for evaluator in self._evaluators for key, value in evaluator.values(documents)}
 
-    def _flat_qrels(self) -> list[Any]:
-        return [
-            ir_measures().Qrel(self._number[topic], document, max(int(grade), UNJUDGED))
-            for topic, of in self._grades.items()
-            for document, grade in of.items()
-        ]
-
-    def _qrels_by_subtopic(self, collection: RankedCollection) -> list[Any]:
+    def _qrels(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[Any]:
+        """Return grades by topic, subtopic and document as tools take them."""
         return [
             ir_measures().Qrel(self._number[topic], document, max(int(grade), UNJUDGED), subtopic)
-            for topic, subtopics in collection.grades.items()
+            for topic, subtopics in grades.items()
             for subtopic, of in subtopics.items()
             for document, grade in of.items()
         ]
