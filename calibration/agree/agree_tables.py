@@ -68,6 +68,7 @@ from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.judges.assist import AGREEMENTS, assisted_tasks, verdicts_by
 from calibration.judges.numbers import JudgeTables, joined
 from calibration.judges.verdicts import Verdicts, split_verdicts
+from calibration.tables.files import give_back_memory
 from calibration.tables.preferences import adaptive_tasks
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
@@ -470,6 +471,7 @@ def _compared(
         looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
         disagreements = disagreement_rows(task, looked_at, differences[looked_at], texts)
         notes += _in_same_order(task, made, differences)
+    give_back_memory(len(task.judgments))  # what the comparisons took
     return _TaskResult(
         agreement=rows,
         comparisons=comparisons,

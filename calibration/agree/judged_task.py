@@ -14,6 +14,7 @@ from calibration.checks.uneven_sides import check_sides
 from calibration.inference.ordinal import no_grades
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
+from calibration.tables.files import give_back_memory
 from calibration.tables.preferences import (
     VOTES,
     completed,
@@ -108,15 +109,10 @@ class JudgedTask:
 
         It is NaN for a pair that fewer than two workers judged.
         """
-        panel, is_kept = self.panel
+        panel, is_kept = panel_votes(self.votes)
         share = np.full(len(self.pairs), np.nan)
         share[is_kept] = panel.share
         return share
-
-    @cached_property
-    def panel(self) -> tuple[VotesByPerson, Bools]:
-        """Votes that the ceilings are of, and which of the (p,) pairs have them."""
-        return panel_votes(self.votes)
 
     @cached_property
     def side(self) -> SideAdjustment | None:
@@ -166,7 +162,9 @@ class JudgedTask:
     @cached_property
     def ceiling(self) -> Ceiling:
         """Agreement of these people with each other."""
-        return ceiling_of_people(self.votes)
+        found = ceiling_of_people(self.votes)
+        give_back_memory(len(self.judgments))  # what its jackknife took
+        return found
 
     @cached_property
     def no_ceiling(self) -> str:

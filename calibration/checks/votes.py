@@ -10,6 +10,7 @@ import pandas as pd
 from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.finding import Finding
 from calibration.checks.same_answers import SameAnswers, same_votes
+from calibration.tables.files import give_back_memory
 from calibration.tables.preferences import systems_shown
 from metrics.errors import join_names
 
@@ -33,7 +34,9 @@ class VoteChecks:
     @cached_property
     def same(self) -> tuple[SameAnswers, ...]:
         """Workers who give the same answers."""
-        return same_votes(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+        same = same_votes(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+        give_back_memory(len(self.tables["preferences"]))  # what couples of workers took
+        return same
 
     @cached_property
     def stopping(self) -> dict[str, Finding]:
@@ -41,7 +44,9 @@ class VoteChecks:
 
         In such a task the number of judgments depends on the answers.
         """
-        return adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+        stopping = adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+        give_back_memory(len(self.tables["preferences"]))
+        return stopping
 
 
 def names_in_two_cases(preferences: pd.DataFrame) -> list[str]:
