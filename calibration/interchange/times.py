@@ -113,7 +113,7 @@ def named_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     places = {zone.rpartition("/")[2].casefold(): zone for zone in sorted(known)}
     near = places.get(name.rpartition("/")[2].replace(" ", "_").casefold()) or closest_name(name, known)
-    cure = f"did you mean {near}" if near else "name it as IANA does, such as Europe/Berlin or UTC"
+    cure = f"did you mean {near}?" if near else "name it as IANA does, such as Europe/Berlin or UTC"
     raise input_fault(f"{name!r} is not a time zone", cure=cure)
 
 

@@ -230,7 +230,7 @@ def choice_cure(value: str, choices: tuple[str, ...]) -> str:
     The cutoff is high, because a word of another tool may resemble a choice and mean something else.
     """
     near = closest_name(value.lower(), choices, cutoff=_TYPO)
-    return f"did you mean {near!r}" if near else f"write one of {join_names(choices)}"
+    return f"did you mean {near!r}?" if near else f"write one of {join_names(choices)}"
 
 
 def converted(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]", Bools, Bools]:

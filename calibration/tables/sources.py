@@ -259,6 +259,6 @@ def _unknown_names(option: str, given: Mapping[str, Path], known: set[str]) -> l
     for name in given:
         if name not in known:
             near = closest_name(name, known)
-            cure = f"did you mean {near!r}" if near else f"known are {join_names(sorted(known)) or 'none'}"
+            cure = f"did you mean {near!r}?" if near else f"known are {join_names(sorted(known)) or 'none'}"
             faults.append(Fault(problem=f"--{option}: there is no {name!r} in this study", cure=cure))
     return faults

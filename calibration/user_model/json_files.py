@@ -83,7 +83,7 @@ def _note(detail: ErrorDetails, tree: Node, log: FaultLog, cure: str) -> None:
         log.add(
             f"{where}: {message}",
             line=line,
-            cure=f"did you mean {near!r}" if near else f"known are {join_names(known, most=20)}",
+            cure=f"did you mean {near!r}?" if near else f"known are {join_names(known, most=20)}",
         )
     elif message.startswith("Input should"):
         log.add(

@@ -251,7 +251,8 @@ def _unknown(text: str) -> InputError:
     head = _HEAD.match(text)
     name = head[1] if head else text
     known = list(ir_measures().measures.registry)
-    near = closest_name(name, [*OWN, *known])
+    names = {each.casefold(): each for each in reversed([*OWN, *known])}
+    near = closest_name(name, names.values()) or names.get(closest_name(name.casefold(), names) or "")
     cure = f"did you mean {near}? " if near else ""
     return input_fault(
         f"neither prefcal nor ir_measures has a measure {name!r} of ranked lists",

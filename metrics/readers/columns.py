@@ -378,15 +378,21 @@ def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog)
     log.raise_if_any()
 
 
-def check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
-    """Raise `InputError` if a header lacks a column or has it twice."""
+def check_header(
+    header: Sequence[str], columns: Sequence[str], log: FaultLog, *, of_format: bool = False
+) -> None:
+    """Raise `InputError` if a header lacks a column or has it twice.
+
+    The columns are those of the file's format with ``of_format``, else the user named them.
+    """
     if not header:
         log.add("the file is empty", line=1, cure=f"write a header line with {join_names(columns)}")
     counts = Counter(header)
     for name in dict.fromkeys(columns):
         if header and not counts[name]:
             near = closest_name(name, header)
-            cure = f"did you mean {near!r}" if near else f"the columns are {join_names(header)}"
+            meant = f"rename {near!r}" if of_format else f"did you mean {near!r}?"
+            cure = meant if near else f"the columns are {join_names(header)}"
             log.add(f"there is no column {name!r}", line=1, cure=cure)
         elif counts[name] > 1:
             log.add(f"column {name!r} stands {counts[name]} times", line=1, cure="keep one of them")

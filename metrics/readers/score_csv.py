@@ -79,7 +79,7 @@ def read_score_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, unnam
     check_columns(log.path, len(header))
     check_delimiter(header, None, log)
     if not header:
-        check_header(header, LONG, log)
+        check_header(header, LONG, log, of_format=True)
     lines, rows = lines[1:], rows[1:]
     if not rows:
         lines, rows = next(batches, (lines, rows))
@@ -114,7 +114,7 @@ def _layout(
     needed = LONG if unnamed != "one" else LONG[1:]
     if is_long:
         lacking = [what for what in needed if (run if what == RUN else named[what]) is None]
-        check_header(header, [*lacking, *_twice(header, NAMES)], log)
+        check_header(header, [*lacking, *_twice(header, NAMES)], log, of_format=True)
         value = named["value"]
         return _Layout(
             header=header,
@@ -124,7 +124,7 @@ def _layout(
             values=() if value is None else (value,),
         )
     if run is None and unnamed == "refuse":
-        check_header(header, [RUN], log)
+        check_header(header, [RUN], log, of_format=True)
     check_header(header, [*measures], log)
     topic = named[TOPIC]
     others = {run, topic}
@@ -314,7 +314,7 @@ def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> Sc
     for name in measures:
         if name not in table.metrics:
             near = closest_name(name, table.metrics)
-            cure = f"did you mean {near!r}" if near else f"name one of {join_names(table.metrics)}"
+            cure = f"did you mean {near!r}?" if near else f"name one of {join_names(table.metrics)}"
             log.add(f"there is no metric {name!r}", line=1, cure=cure)
     log.raise_if_any()
     metric_codes = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])

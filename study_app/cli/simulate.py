@@ -66,7 +66,7 @@ def simulate(file: Path, database: str | None, *, choices: CrowdOptions) -> None
     content, workers = read_whole_study(file), choices.workers
     people = read_truth(choices.truth) if choices.truth else CrowdParameters()
     if choices.truth is None:
-        click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
+        click.echo(f"no --truth: {people.sentence(content)} (docs/simulation.md lists every value)", err=True)
     with shown_progress(
         workers,
         lambda through: f"still simulating: {through} of {workers} workers are through",

@@ -12,7 +12,8 @@ from calibration.user_model.measures import intent_shares, joint_parameters, per
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
 from metrics.errors import closest_name, input_fault, join_names
 from metrics.msu.trails import RANGES, Population
-from study_app.estimate.content import read_whole_study
+from study_app.estimate.content import StudyContent, read_whole_study
+from study_app.study.entries import TaskEntry, collection_paths
 
 DEFAULT_PATIENCE_CHARS = 1500.0
 DEFAULT_LATENESS_DECAY = 0.5
@@ -132,15 +133,37 @@ class CrowdParameters:
     intents: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     behaviour: Behaviour = field(default_factory=Behaviour)
 
-    def sentence(self) -> str:
-        """Describe the crowd in one sentence."""
+    def sentence(self, content: StudyContent) -> str:
+        """Describe the crowd in one sentence, as far as the tasks of a study depend on it."""
+        kinds = {task.entry.kind for task in content.tasks}
         people, weights = self.people, self.push_weights
-        return (
-            f"the crowd has a patience of {self.patience_preferences:g} characters, reads {math.exp(people.reading_speed_mu):.2g} words "
-            f"a second, stays away {people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds on "
-            f"average, with a lateness decay of {self.lateness.decay:g} and push weights "
-            + ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+        rhythm = (
+            f"{people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds on average, "
+            f"with a lateness decay of {self.lateness.decay:g}"
         )
+        facts = {
+            "has a patience of": ("summary_pairs", f"{self.patience_preferences:g} characters"),
+            "stays away": (
+                "stream_visits",
+                rhythm,
+            ),
+            "has push weights": (
+                "stream_pairs",
+                ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
+            ),
+        }
+        used = [f"{fact} {value}" for fact, (kind, value) in facts.items() if kind in kinds]
+        used.append(f"reads {math.exp(people.reading_speed_mu):.2g} words a second")
+        if any(task.sides and not _decides_worth(task.entry) for task in content.tasks):
+            used.append("prefers by lot, the same each time, what has no judgments")
+        return f"the crowd {'; '.join(used)}"
+
+
+def _decides_worth(entry: TaskEntry) -> bool:
+    """Return whether a task's collection decides what its sides are worth to the crowd."""
+    return entry.kind in {"summary_pairs", "stream_pairs"} or (
+        entry.kind == "ranked_pairs" and "qrels" in collection_paths(entry)
+    )
 
 
 def read_truth(path: str | Path) -> CrowdParameters:
@@ -189,7 +212,7 @@ def _behaviour(path: str | Path) -> Behaviour:
     for name, value in block.items():
         if name not in true_values:
             near = closest_name(name, true_values)
-            cure = f"did you mean {near!r}" if near else f"known habits: {join_names(true_values)}"
+            cure = f"did you mean {near!r}?" if near else f"known habits: {join_names(true_values)}"
             raise input_fault(f"behaviour: {name!r} is not known", path=path, cure=cure)
         if not (isinstance(value, int | float) and 0 <= value <= 1):
             raise input_fault(

@@ -338,7 +338,8 @@ def note_missing_files(
     for key_path, path in _named(plain):
         if not _is_file(folder / path):
             log.add(
-                f"{'.'.join(map(str, key_path[2:]))}: there is no file {path}",
+                f"{'.'.join(map(str, key_path[2:]))}: "
+                + (f"{path} is a folder" if _is_folder(folder / path) else f"there is no file {path}"),
                 line=line_of(key_path, lines),
                 cure=CURES["pairs"]
                 if "pairs" in key_path
@@ -350,6 +351,13 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError:  # a name that is too long, or a folder that is closed
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
         return False
 
 

@@ -272,6 +272,12 @@ def _write(tables: Path, folder: Path, added: "Mapping[str, pd.DataFrame]") -> N
     here, there = tables.resolve(), folder.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise input_fault("one of TABLES and DIR lies in the other", path=folder, cure="name another folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise input_fault(
+            "the folder is not empty, and may hold another judge's rows",
+            path=folder,
+            cure="name another folder, or delete this one first",
+        )
     people = tables_sha256(tables)
     with fresh_folder(folder, is_ours=lambda _name: False) as new:
         shutil.copytree(tables, new, dirs_exist_ok=True)

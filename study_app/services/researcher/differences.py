@@ -192,7 +192,7 @@ def accept_problems(accepted: Collection[str], changes: Iterable[Change], study:
 def _like(name: str, names: Sequence[str], changed: Sequence[str]) -> str:
     near = closest_name(name, names) if "/" in name else None
     return (
-        f"did you mean {near}"
+        f"did you mean {near}?"
         if near
         else f"texts of {join_names(changed)} differ"
         if changed

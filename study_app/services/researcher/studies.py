@@ -25,7 +25,7 @@ def chosen_study(session: Session, name: str | None) -> LoadedStudy:
         raise input_fault("no study is loaded", cure="load one: prefcal study load FILE")
     if name is not None:
         near = closest_name(name, studies)
-        cure = f"did you mean {near!r}" if near else f"loaded: {join_names(studies)}"
+        cure = f"did you mean {near!r}?" if near else f"loaded: {join_names(studies)}"
         raise input_fault(f"unknown study {name!r}", cure=cure)
     if len(studies) > 1:
         raise input_fault(

@@ -64,6 +64,7 @@ def test_a_measure_that_is_undefined_somewhere_is_left_out_beside_one_that_is_no
     ("text", "lines"),
     [
         ("run,topic,metric\na,1,m\n", ["{}:1: there is no column 'value'"]),
+        ("run,topic,metric,valeu\na,1,m,2\n", ["{}:1: there is no column 'value'; rename 'valeu'"]),
         (SCORES + "a,1,ndcg,0.7\n", ["{}:5: the same run, topic and metric as line 2"]),
         (SCORES + "a,3,sp,nan\na,3,ndcg,inf\n", ["{}:6: value is no finite number"]),
         (SCORES + "a,3,ndcg,nan\n,4,ndcg,1\n", ["{}:5: value is no finite number", "{}:6: run is empty"]),

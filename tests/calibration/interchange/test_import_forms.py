@@ -273,7 +273,7 @@ def test_a_key_without_its_column_and_a_star_for_nothing_are_faults(put):
     """Nothing is read as if the column were empty."""
     path = put("who,q_1,a_1,b_1,best_1,best_2\nw,1,x,y,x,y\n")
 
-    assert faults(path, **WIDE)[0] == "given.csv:1: there is no column 'q_2'; did you mean 'q_1'"
+    assert faults(path, **WIDE)[0] == "given.csv:1: there is no column 'q_2'; did you mean 'q_1'?"
     assert faults(path, **WIDE | {"choice": "better_*"}) == [
         "given.csv:1: no column is called like better_*; see how the header is written"
     ]
@@ -323,7 +323,7 @@ def test_a_condition_that_no_row_fulfils_is_a_fault_with_the_values_there_are(pu
         "given.csv:1: no row has gold true and state rejected"
     )
     assert faults(path, **PLAIN, where={"golden": "true"}) == [
-        "given.csv:1: there is no column 'golden'; did you mean 'gold'"
+        "given.csv:1: there is no column 'golden'; did you mean 'gold'?"
     ]
     read = prefcal.import_preferences(path, **PLAIN, where={"gold": "true"})
     assert (len(read.preferences), read.notes) == (1, ("1 of 2 rows read, those with gold true",))

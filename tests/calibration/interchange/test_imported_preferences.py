@@ -67,7 +67,7 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest(tmp_path):
     """The header is the first thing that goes wrong."""
     said = faults(tmp_path, "1,w,x,y,left", header="q,who,A,B,Best")
 
-    assert said == ["1: there is no column 'best'; did you mean 'Best'"]
+    assert said == ["1: there is no column 'best'; did you mean 'Best'?"]
 
 
 TIMED = PreferenceColumns(

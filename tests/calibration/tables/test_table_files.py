@@ -252,7 +252,7 @@ def test_a_fault_says_where_it_is_and_how_to_mend_it(text, fault, tmp_path):
         (
             "preferences",
             "worker,task,topic,pair,system_left,system_right,choice\nw,t,q,p,A,B,Left\n",
-            "choice: 'Left' is not known; did you mean 'left'",
+            "choice: 'Left' is not known; did you mean 'left'?",
         ),
         (
             "preferences",
@@ -267,7 +267,7 @@ def test_a_fault_says_where_it_is_and_how_to_mend_it(text, fault, tmp_path):
         (
             "visits",
             "worker,topic,visit,start,end,end_reason\nw,q,1,2026-03-01T09:30:00Z,2026-03-01T09:40:00Z,study-end\n",
-            "end_reason: 'study-end' is not known; did you mean 'study_end'",
+            "end_reason: 'study-end' is not known; did you mean 'study_end'?",
         ),
     ],
 )

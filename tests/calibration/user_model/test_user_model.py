@@ -96,7 +96,7 @@ def test_every_fault_has_its_line_key_and_cure(tmp_path):
 
     assert refused(tmp_path / "m.json", text) == [
         "FILE:3: seed is -1; it should be greater than or equal to 0",
-        "FILE:5: parameters.patience_char: there is no parameter of this name; did you mean 'patience_chars'",
+        "FILE:5: parameters.patience_char: there is no parameter of this name; did you mean 'patience_chars'?",
         'FILE:6: parameters.patience_chars[ja].estimate is "840"; it should be a valid number',
         (
             "FILE:7: 'estimate' is missing in parameters.lateness_p0; "

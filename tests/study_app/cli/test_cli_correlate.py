@@ -95,7 +95,7 @@ def test_a_file_may_be_packed_and_is_written_whole(correlate, table, tmp_path):
 @pytest.mark.parametrize(
     ("text", "x", "lines"),
     [
-        (TABLE, "elgg", ["{}:1: there is no column 'elgg'; did you mean 'elg'"]),
+        (TABLE, "elgg", ["{}:1: there is no column 'elgg'; did you mean 'elg'?"]),
         (TABLE, "run", [f"{{}}:{line}: run is no finite number" for line in range(2, 6)]),
         ("run,elg,msu\na,1,2\nb,,3\nc,nan,4\n", "elg", ["{}:3: elg is no", "{}:4: elg is no"]),
         ("run,elg,msu\na,1,2\nb,1\n", "elg", ["{}:3: 3 fields expected, got 2"]),

@@ -107,7 +107,7 @@ def test_of_several_studies_one_must_be_named(prefcal, database, tmp_path):
         "2 studies are loaded; name one with --study: fuji, tea"
     )
     code, out, err = prefcal("export", "a", "--database", database, "--study", "fuij")
-    assert (code, out, err.splitlines()[-1]) == (1, "", "unknown study 'fuij'; did you mean 'fuji'")
+    assert (code, out, err.splitlines()[-1]) == (1, "", "unknown study 'fuij'; did you mean 'fuji'?")
     assert prefcal("export", "a", "--database", database, "--study", "tea")[0] == 0
 
 

@@ -184,6 +184,11 @@ def test_a_folder_that_holds_something_is_left_alone(judge, tables, tmp_path, fo
     ended = judge(file, "--tables", tables, "--name", "gpt", "-o", tmp_path / folder)
 
     assert ended.code == 1
+    if folder == "taken":
+        assert (
+            "is not empty, and may hold another judge's rows; name another folder, or delete this one first"
+            in ended.err
+        )
     assert {name: text for name, text in content(tmp_path).items() if name != "verdicts.csv"} == before
 
 

@@ -5,6 +5,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
+from study_app.estimate.content import read_whole_study
 from study_app.simulate.crowd_parameters import CrowdParameters, read_truth
 from tests.study_app.prefcal_command import run_here
 
@@ -18,9 +21,33 @@ def test_a_crowd_without_a_truth_has_the_documented_one(small_study, tmp_path, m
 
     assert ended.code == 0
     assert ended.err.splitlines()[0] == (
-        "no --truth: the crowd has a patience of 1500 characters, reads 3.6 words a second, stays away 8 hours and "
-        "stays 90 seconds on average, with a lateness decay of 0.5 and push weights P_E 0.5, S_E 0.3, P_0 0.5, S_0 0.4 "
-        "(docs/simulation.md lists every value)"
+        "no --truth: the crowd has a patience of 1500 characters; reads 3.6 words a second (docs/simulation.md lists every value)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("example", "said"),
+    [
+        (
+            "answers",
+            "the crowd reads 3.6 words a second; prefers by lot, the same each time, what has no judgments",
+        ),
+        (
+            "plain_lists",
+            "the crowd reads 3.6 words a second",
+        ),
+        ("ranked_lists", "the crowd reads 3.6 words a second"),
+        (
+            "push_streams",
+            "the crowd has push weights P_E 0.5, S_E 0.3, P_0 0.5, S_0 0.4; reads 3.6 words a second",
+        ),
+    ],
+)
+def test_the_crowd_is_described_as_far_as_the_tasks_need_it(example, said):
+    """Patience and times away say nothing of answers, whose preferences are drawn."""
+    assert (
+        CrowdParameters().sentence(read_whole_study(DOC.parents[1] / "examples" / example / "study.yaml"))
+        == said
     )
 
 

@@ -122,6 +122,8 @@ def test_missing_files_come_with_the_faults_of_the_file(faults, tmp_path):
         "13: tasks.1.search_seconds must be at least 0, got '-1'; correct it",
     ]
     assert not any("there is no file" in one for one in found[3:])
+    in_folder = SHORTEST.replace("good.xml", ".") + "    search_seconds: -1\n"
+    assert faults(in_folder)[1].startswith("11: systems.good: runs/. is a folder; correct the path")
 
 
 def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
