@@ -15,7 +15,7 @@ from calibration.judges.numbers import JudgeTables, judge_in_words
 from calibration.tables.criteria import about_criterion
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import Ties
-from metrics.errors import pluralise
+from metrics.errors import join_names, pluralise
 from metrics.results import HasSummary, Overview
 
 MIN_PAIRS = 10
@@ -359,10 +359,11 @@ def extreme_measures(rows: pd.DataFrame, *, highest: bool = True) -> list[str]:
 
 
 def counted_measures(rows: pd.DataFrame, comparable: pd.DataFrame) -> str:
-    """Return in words how many measures an answer speaks of, and how many of the table it does not."""
-    left_out = rows.loc[rows["fit"] != "in_sample", "measure"].nunique() - len(comparable)
-    without = f" (without {left_out} made for other judgments, or with equal scores on every pair)"
-    return pluralise(len(comparable), "measure") + without * bool(left_out)
+    """Return in words how many measures an answer speaks of, and of which not."""
+    fair = rows.loc[rows["fit"] != "in_sample", "measure"].unique()
+    left_out = [name for name in fair if name not in set(comparable["measure"])]
+    without = f" ({join_names(left_out, most=3)} not counted)" if left_out else ""
+    return pluralise(len(comparable), "measure") + without
 
 
 def without_constant(rows: pd.DataFrame) -> pd.DataFrame:

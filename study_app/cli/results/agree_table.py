@@ -211,7 +211,8 @@ class _TaskText:
 
     def _rows(self) -> Iterator[list[str]]:
         """Yield a row of each measure, the primary one first, and of both ceilings."""
-        everybody = self.everybody[self.everybody["ties"] == self.ties].set_index("measure")["agreement"]
+        everybody = without_constant(self.everybody[self.everybody["ties"] == self.ties])
+        everybody = everybody.set_index("measure")["agreement"]
         for measure, row in sorted(
             without_constant(self.fair).iterrows(), key=lambda item: item[0] != self.primary
         ):

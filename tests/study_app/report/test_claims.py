@@ -150,10 +150,12 @@ def test_the_report_names_the_measures_that_the_terminal_names():
     )
     found = with_measures(*rows, {"measure": "C", "agreement": 0.6})
     assert answer(found).startswith(
-        "A, B agree with the majority most often of 3 measures (without 2 made for other judgments, or with equal scores"
+        "A, B agree with the majority most often of 3 measures (tied, other not counted), on"
     )
     assert certainty(found).startswith("With 95\u202f% confidence A is between")
-    assert answer(with_measures(*rows)).startswith("2 measures (without 2 ")
+    assert answer(with_measures(*rows)).startswith(
+        "2 measures (tied, other not counted) agree with the majority equally often, on 70.0"
+    )
     assert math.isnan(found.row("tied")["agreement"])
     few = with_measures(*rows, pairs=8, vote_ties=0)
     assert (
