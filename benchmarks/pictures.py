@@ -43,12 +43,12 @@ BYTES_A_SECOND, LATENCY_MS = 10_000_000 / 8, 40
 FILES = """\
 import random, socket, sys
 from flask import Flask
-from study_app.cli.serve.command import cores, freeze_gc, stay_on
+from study_app.cli.serve.machine import cores, freeze_gc, pin_to_core
 from study_app.cli.serve.http_server import waitress_server
 sock = socket.socket(); sock.bind(("127.0.0.1", int(sys.argv[2]))); sock.listen(1024)
 app = Flask("files", static_folder=sys.argv[1], static_url_path="/m")
 app.add_url_rule("/healthz", "healthz", lambda: "ok")
-stay_on(random.choice(cores()))
+pin_to_core(random.choice(cores()))
 freeze_gc()
 waitress_server(app, sock).run()
 """

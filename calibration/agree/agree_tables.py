@@ -1,10 +1,8 @@
 """Agreement of measures with preferences, from a folder of tables.
 
-Each measure is reported with every parameter value that it has.
-
-The systems of a task are scored by the measures of its kind, and by scores from elsewhere; `calibration.agree.task_agreement` compares the
-scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
-in docs/agreement.md.
+Each measure is reported with every parameter value that it has. The systems of a task are scored by the measures of its kind, and by scores
+from elsewhere; `calibration.agree.task_agreement` compares the scores with the preferences, `calibration.agree.comparisons` the measures
+with each other. The columns of the results are listed in docs/agreement.md.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
 """Do some workers give the same answers or times, like one person?
 
-They may be one person with several accounts.
-
-Two workers may agree because an item is easy, because both have the same habit, or because they share a taste. So each answer that two
-workers share counts by how rare it is. Worker v, who answers like the others, would give the answer of u on item i with probability
+They may be one person with several accounts. Two workers may agree because an item is easy, because both have the same habit, or because
+they share a taste. So each answer that two workers share counts by how rare it is. Worker v, who answers like the others, would give the
+answer of u on item i with probability
 
     q ~ (n + K g) f
 
@@ -15,13 +14,12 @@ counts. A share c of answers that are alike whatever the item makes it
     P(alike) = c + (1 - c) q,    for c < 0: (1 + c) q
 
 Of people with tastes of their own c has a Laplace law around 0, cut off at `TASTE`, whose width is that of all couples of the study
-(highest likelihood, beside a share of copies); of copies it is one of `COPIES`. The likelihood of a couple's answers under the law of tastes,
-divided by that under the law of copies, is at or below p in a share of at most p of the couples that are not copies (Markov's inequality).
-So it is an upper bound of p, and nearly p where all answers are alike. A couple is reported where it is below `OF_COUPLES` of `REJECTED`
-after Bonferroni's correction over couples and tables, if no c up to `CLOSE` explains its answers better than copies do; so is a chain of two couples, such as one person with three names, under one common c, at the
-rest of the level over all such chains, if each of both gives half of what is needed.
-
-Times and dwells are real numbers: two rows with the same one are alike, as answers are.
+(highest likelihood, beside a share of copies); of copies it is one of `COPIES`. The likelihood of a couple's answers under the law of
+tastes, divided by that under the law of copies, is at or below p in a share of at most p of the couples that are not copies (Markov's
+inequality). So it is an upper bound of p, and nearly p where all answers are alike. A couple is reported where it is below `OF_COUPLES` of
+`REJECTED` after Bonferroni's correction over couples and tables, if no c up to `CLOSE` explains its answers better than copies do; so is a
+chain of two couples, such as one person with three names, under one common c, at the rest of the level over all such chains, if each of
+both gives half of what is needed. Times and dwells are real numbers: two rows with the same one are alike, as answers are.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,8 +1,7 @@
 """Votes and ratings as files of a MobileClick collection.
 
-Runs can then be scored with people's votes and ratings.
-
-Tab-separated and without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
+Runs can then be scored with people's votes and ratings. Tab-separated and without a header: probability.tsv (topic, intent, P) and
+importance.tsv (topic, intent, iUnit, importance).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,7 @@
 """Kinds of study that tables come from, and parameters never asked about.
 
-Users get no notes on such parameters.
-
-A kind of task was run that study.json names, or that has a row in a table which only it fills. Preferences alone, without a
-study.json, may be of summaries or of push streams.
+Users get no notes on such parameters. A kind of task was run that study.json names, or that has a row in a table which only it fills.
+Preferences alone, without a study.json, may be of summaries or of push streams.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,11 +1,9 @@
 """Clustered errors: sandwich, jackknife and bootstrap over workers or topics.
 
-The clusters were sampled, and the rows of each belong together.
-
-A covariance comes from a likelihood's scores summed within clusters (the sandwich), from leaving clusters out (the jackknife), or
-from drawing them anew (the bootstrap); in two ways, of workers and topics at once, from the three of each and of both.
-statsmodels' `cov_cluster` and `cov_cluster_2groups` take results of its own models; these likelihoods are not among
-them, and in two ways it may return negative variances.
+The clusters were sampled, and the rows of each belong together. A covariance comes from a likelihood's scores summed within clusters (the
+sandwich), from leaving clusters out (the jackknife), or from drawing them anew (the bootstrap); in two ways, of workers and topics at once,
+from the three of each and of both. statsmodels' `cov_cluster` and `cov_cluster_2groups` take results of its own models; these likelihoods
+are not among them, and in two ways it may return negative variances.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,7 @@
 """Results of fits: estimates, intervals and diagnostics.
 
-Users choose intervals after the fit.
-
-A result never holds raw answers. An infinite estimate is `inf` in Python and null in JSON; an open end of an interval
-is None, and null in JSON.
+Users choose intervals after the fit. A result never holds raw answers. An infinite estimate is `inf` in Python and null in JSON; an open
+end of an interval is None, and null in JSON.
 """
 
 import math

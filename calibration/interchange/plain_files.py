@@ -1,12 +1,11 @@
 """Plain lines of preferences, for exchange with other tools.
 
-A line is `topic a b worker choice`, the smallest form in which tools exchange preferences.
-
-One judgment a line, its fields separated by tabs (or, in a line without a tab, by blanks): the topic, the two systems
-as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
-``=`` is read as equally_good. Where all lines have four fields and the fourth can only be who judged, each says that a was preferred
-to b, so that lists of winner and loser can be read too. Where it may be something else, such as the winner, nothing is guessed:
-the columns must be named; a first line `GRADED` does, for judgments that say how much better (``strength``, ``-`` where it is not known). Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
+A line is `topic a b worker choice`, the smallest form in which tools exchange preferences. One judgment a line, its fields separated by
+tabs (or, in a line without a tab, by blanks): the topic, the two systems as they were shown (a on the left or first), who judged, and the
+choice: ``a``, ``b``, ``equally_good``, ``equally_bad``. ``=`` is read as equally_good. Where all lines have four fields and the fourth can
+only be who judged, each says that a was preferred to b, so that lists of winner and loser can be read too. Where it may be something else,
+such as the winner, nothing is guessed: the columns must be named; a first line `GRADED` does, for judgments that say how much better
+(``strength``, ``-`` where it is not known). Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
 layout, repeats for validation) is lost.
 """
 

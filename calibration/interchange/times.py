@@ -1,9 +1,7 @@
 """Columns of times from other tools, in ISO 8601, a given format, or epochs.
 
-Epochs are seconds or milliseconds since 1970.
-
-Numbers are recognised only where a whole column can be nothing else, and it is said how they were read. Local times count in
-the zone that one names. Nothing depends on the time zone of the machine.
+Epochs are seconds or milliseconds since 1970. Numbers are recognised only where a whole column can be nothing else, and it is said how they
+were read. Local times count in the zone that one names. Nothing depends on the time zone of the machine.
 """
 
 import re

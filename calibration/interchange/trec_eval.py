@@ -1,9 +1,7 @@
 """Scores as trec_eval and other evaluation tools print them.
 
-Scores are lines of `metric topic value`, one file per run, or prefcal's long CSV.
-
-trec_eval separates columns by tabs and fills up the metric with blanks. A row `runid all NAME` names the run. The
-topic `all` holds what is over all topics; it is kept in both directions.
+Scores are lines of `metric topic value`, one file per run, or prefcal's long CSV. trec_eval separates columns by tabs and fills up the
+metric with blanks. A row `runid all NAME` names the run. The topic `all` holds what is over all topics; it is kept in both directions.
 """
 
 from collections.abc import Mapping, Sequence

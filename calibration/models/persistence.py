@@ -1,12 +1,11 @@
 """Persistence p of people in ranked lists, from how deep they read.
 
-p is the probability to go on from one entry to the next.
-
-A reader of rank-biased precision goes on from every entry with the same probability p, so the entries read are geometric
-(Moffat and Zobel 2008, section 3). What stands on the first screen is seen without a decision to go on; so steps are counted
-only of who came beyond it, and from the first entry beyond it. A geometric law has no memory: that tells the same p, also
-where entries below the one that is read are on the screen, as long as there are about as many of them at every depth. A list read to its end is censored
-there. The highest likelihood is at p = steps taken / (steps taken + stops): the p of all steps together.
+p is the probability to go on from one entry to the next. A reader of rank-biased precision goes on from every entry with the same
+probability p, so the entries read are geometric (Moffat and Zobel 2008, section 3). What stands on the first screen is seen without a
+decision to go on; so steps are counted only of who came beyond it, and from the first entry beyond it. A geometric law has no memory: that
+tells the same p, also where entries below the one that is read are on the screen, as long as there are about as many of them at every
+depth. A list read to its end is censored there. The highest likelihood is at p = steps taken / (steps taken + stops): the p of all steps
+together.
 """
 
 import math

@@ -1,11 +1,10 @@
 """Planned studies of agreement: of one measure, or of the difference of two.
 
 People vote as in `calibration.plan.votes`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
-correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does
-differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
-one says it is; two measures choose the same system in a share of pairs that one says too.
-
-Intervals and tests are those of `prefcal agree`, over queries and people (`metrics.agreement.crossed_errors`).
+correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does differs
+between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what one says it is; two measures
+choose the same system in a share of pairs that one says too. Intervals and tests are those of `prefcal agree`, over queries and people
+(`metrics.agreement.crossed_errors`).
 """
 
 import math

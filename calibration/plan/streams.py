@@ -1,9 +1,8 @@
 """Planned studies of streams: of the time away, and of the worth of silence.
 
-They plan for M_A or S_A, and for S_0.
-
-Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
-themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.
+They plan for M_A or S_A, and for S_0. Visits are drawn by the model that is fitted
+(`calibration.models.durations.simulate.simulate_totals`); the time that visits themselves take, minutes in hours, is left out. The interval
+is the profile likelihood's, which `prefcal fit` prints.
 
 S_0 is the weight of a silent day on which a system kept quiet, relative to that of gain: above 0 speaks for ELG-1,
 0 for ELG-0. Streams and people are those of `calibration.models.push.simulate`; fit, interval and verdict are those of

@@ -1,10 +1,9 @@
 """Fleiss' kappa and Krippendorff's alpha, for any number of ratings an item.
 
-Both are functions of sums over items, so that a bootstrap over clusters of items costs one matrix product, and both
-are undefined (NaN) when every rating is the same. What the items and ratings are is not known here:
-`calibration.raters.preferences` and `calibration.raters.importance` know.
-
-statsmodels' `fleiss_kappa` takes the same number of ratings for every item; here they differ, and samples of clusters are weighed.
+Both are functions of sums over items, so that a bootstrap over clusters of items costs one matrix product, and both are undefined (NaN)
+when every rating is the same. What the items and ratings are is not known here: `calibration.raters.preferences` and
+`calibration.raters.importance` know. statsmodels' `fleiss_kappa` takes the same number of ratings for every item; here they differ, and
+samples of clusters are weighed.
 """
 
 from dataclasses import dataclass

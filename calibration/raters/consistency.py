@@ -1,11 +1,9 @@
 """Consistency of workers on repeated pairs, beyond that of habit alone.
 
-It compares the answers to pairs that are displayed twice.
-
-The share of consistent repeats says little by itself: whoever clicks left or right by lot is consistent half of the
-time, whoever always clicks `equally good` every time. So each worker's share is held against that of somebody with the
-same habits who does not look: of l left, r right and e equal first answers, n in all, two drawn without replacement
-are alike with probability
+It compares the answers to pairs that are displayed twice. The share of consistent repeats says little by itself: whoever clicks left or
+right by lot is consistent half of the time, whoever always clicks `equally good` every time. So each worker's share is held against that of
+somebody with the same habits who does not look: of l left, r right and e equal first answers, n in all, two drawn without replacement are
+alike with probability
 
     chance = (2 l r + e (e - 1)) / (n (n - 1))                        when the repeat has the sides swapped,
     chance = (l (l - 1) + r (r - 1) + e (e - 1)) / (n (n - 1))        when it has not

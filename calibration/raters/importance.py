@@ -1,10 +1,9 @@
 """Agreement of assessors on the importance of iUnits: kappa and alpha.
 
-They are quadratic weighted kappa and Krippendorff's alpha.
-
-Kappa is of two assessors, 1 - mean_i (x_i - y_i)^2 / mean_ij (x_i - y_j)^2 (Cohen 1968); of more it is the mean over pairs of assessors, each with the iUnits that both
-rated, weighted by their number. Alpha takes assessors as a crowd without names. The unit of the intervals is the topic: kappa's
-usual asymptotic interval takes the ratings of a topic as independent and is far too narrow.
+They are quadratic weighted kappa and Krippendorff's alpha. Kappa is of two assessors, 1 - mean_i (x_i - y_i)^2 / mean_ij (x_i - y_j)^2
+(Cohen 1968); of more it is the mean over pairs of assessors, each with the iUnits that both rated, weighted by their number. Alpha takes
+assessors as a crowd without names. The unit of the intervals is the topic: kappa's usual asymptotic interval takes the ratings of a topic
+as independent and is far too narrow.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,8 @@
 """Report of worker quality: agreement, consistency and position bias.
 
-It covers all that the tables show of care and consent.
-
-None of it is a parameter of a user model: it stands beside the model, in quality.json. Excluding workers for
-inconsistent answers raises what is measured on the rest, so each number is also said with the excluded workers in.
+It covers all that the tables show of care and consent. None of it is a parameter of a user model: it stands beside the model, in
+quality.json. Excluding workers for inconsistent answers raises what is measured on the rest, so each number is also said with the excluded
+workers in.
 """
 
 from collections.abc import Callable, Mapping

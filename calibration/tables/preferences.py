@@ -1,11 +1,9 @@
 """Exclusion of workers, and judgments as votes on pairs of systems.
 
-Only this module resolves sides and decides which judgments count.
-
-A pair is an unordered couple of systems of one task and topic; here it always stands as (system_a, system_b) with
-system_a < system_b, whatever side each was shown on. Validation repeats and gold pairs never count, nor do workers left out: excluded and
-withdrawn workers leave every table, not only the preferences. Exclusion is a rule applied at analysis; who is excluded stands in
-the table workers. Late judgments and workers who did not finish count.
+Only this module resolves sides and decides which judgments count. A pair is an unordered couple of systems of one task and topic; here it
+always stands as (system_a, system_b) with system_a < system_b, whatever side each was shown on. Validation repeats and gold pairs never
+count, nor do workers left out: excluded and withdrawn workers leave every table, not only the preferences. Exclusion is a rule applied at
+analysis; who is excluded stands in the table workers. Late judgments and workers who did not finish count.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """Parameters as a paper prints them: names, units and digits.
 
-Units are hours, words a second, or characters.
-
-Files and `--format csv|json` keep the names of `calibration.user_model.model.PARAMETERS` and all digits.
+Units are hours, words a second, or characters. Files and `--format csv|json` keep the names of `calibration.user_model.model.PARAMETERS`
+and all digits.
 """
 
 import math

@@ -1,10 +1,9 @@
 """Follows and visits as arrays: each visit in its follow, cut and in order.
 
-Visits are cut at the follow's ends and do not overlap.
-
-What the fits need of the tables follows and visits; `calibration.models.durations.from_tables` makes times at risk of it. Two things
-that are legal in both tables make times away wrong without a sign, and are looked for here: names that differ between the
-files turn people who came into people who never did, and a follow that ends at the last visit has no time after it.
+Visits are cut at the follow's ends and do not overlap. What the fits need of the tables follows and visits;
+`calibration.models.durations.from_tables` makes times at risk of it. Two things that are legal in both tables make times away wrong without
+a sign, and are looked for here: names that differ between the files turn people who came into people who never did, and a follow that ends
+at the last visit has no time after it.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,8 @@
 """Choice of the silence that ends a visit, and the fits' sensitivity to it.
 
-The choice uses the log itself.
-
-With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for away
-times. Without them the silences within visits and those between visits are told apart by a mixture of two
-normals on their logarithms (as Halfaker et al., WWW 2015, do for the web). Thresholds are of an application,
-not of mankind.
+The choice uses the log itself. With heartbeats the threshold is chosen by what counts as leaving (a few minutes); it hardly matters for
+away times. Without them the silences within visits and those between visits are told apart by a mixture of two normals on their logarithms
+(as Halfaker et al., WWW 2015, do for the web). Thresholds are of an application, not of mankind.
 """
 
 import math

@@ -1,9 +1,7 @@
 """Compiled loops of Modeled Stream Utility.
 
-The tests have a plain Python twin of each loop, which states what it computes.
-
-Machine code is kept beside this file, or where it cannot be written in the user's cache folder; where neither can be
-written it is made anew in every process.
+The tests have a plain Python twin of each loop, which states what it computes. Machine code is kept beside this file, or where it cannot be
+written in the user's cache folder; where neither can be written it is made anew in every process.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,8 @@
 """Modeled Stream Utility, its standard error and MSU per second, as values.
 
-A run's updates on one topic are prepared once, and read by every user at once. The formulas are over what the users gained and the
-seconds that they spent. Means over users are kept up to date block by block, so that memory does not grow with their number.
-
-Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), sections 3 and 4.
+A run's updates on one topic are prepared once, and read by every user at once. The formulas are over what the users gained and the seconds
+that they spent. Means over users are kept up to date block by block, so that memory does not grow with their number. Source: Baruah,
+Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), sections 3 and 4.
 """
 
 import math

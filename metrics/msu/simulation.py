@@ -1,8 +1,7 @@
 """Simulated users who read every run of a collection.
 
-Prepared data are arrays alone, so that they can be kept and sent; `metrics.msu.measures` has the formulas.
-
-Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015).
+Prepared data are arrays alone, so that they can be kept and sent; `metrics.msu.measures` has the formulas. Source: Baruah, Smucker, Clarke:
+Evaluating Streams of Evolving News Events (SIGIR 2015).
 """
 
 import math

@@ -1,8 +1,7 @@
 """Push judgments as arrays: topic-days, pooled tweets and their clusters.
 
-One pool serves many runs.
-
-A *row* is a day of a topic; rows stand topic by topic, each in the order of its days. Nothing here depends on a run.
+One pool serves many runs. A *row* is a day of a topic; rows stand topic by topic, each in the order of its days. Nothing here depends on a
+run.
 """
 
 from collections.abc import Mapping, Sequence

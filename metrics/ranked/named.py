@@ -1,9 +1,8 @@
 """Measures of ranked lists by name.
 
 A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as ``nDCG@10`` or
-``RBP(p=0.8)``. `metrics.ranked.score` scores those.
-
-Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR 2022).
+``RBP(p=0.8)``. `metrics.ranked.score` scores those. Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR
+2022).
 """
 
 import ast

@@ -1,10 +1,9 @@
 """Columns of tables as people have them: a CSV, JSON, a workbook of a spreadsheet, or a frame.
 
 A file is known by its first bytes. Every cell becomes text: nothing (null, NaN, an empty cell) is an empty text, a whole number has no
-point, yes and no are ``true`` and ``false``, and a time is written in ISO 8601. A row keeps the line of its file: of JSON the line on
-which its object begins, of a workbook its row; of a frame as if it were written as a CSV, so that its first row has line 2.
-
-Nested members of JSON are columns: ``responses.choice.0.value`` is member ``value`` of the first element of ``choice`` in ``responses``.
+point, yes and no are ``true`` and ``false``, and a time is written in ISO 8601. A row keeps the line of its file: of JSON the line on which
+its object begins, of a workbook its row; of a frame as if it were written as a CSV, so that its first row has line 2. Nested members of
+JSON are columns: ``responses.choice.0.value`` is member ``value`` of the first element of ``choice`` in ``responses``.
 """
 
 import io

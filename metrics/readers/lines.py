@@ -1,11 +1,9 @@
 """Text files as numbered lines, fields and numbers, common to all readers.
 
-Files are UTF-8, with or without a byte order mark, plain or packed with gzip, bzip2 or xz (known by content, not by name).
-What is no text at all, in another encoding, or JSON where a table is expected, is called by its name. Faults are noted
-in the caller's `FaultLog`, and reading goes on, so that one pass finds them all; the caller ends with
-`log.raise_if_any()`. Only a file that cannot be opened raises at once.
-
-Several run files at once are each called like their file, and the faults of all are shown together.
+Files are UTF-8, with or without a byte order mark, plain or packed with gzip, bzip2 or xz (known by content, not by name). What is no text
+at all, in another encoding, or JSON where a table is expected, is called by its name. Faults are noted in the caller's `FaultLog`, and
+reading goes on, so that one pass finds them all; the caller ends with `log.raise_if_any()`. Only a file that cannot be opened raises at
+once. Several run files at once are each called like their file, and the faults of all are shown together.
 """
 
 import bz2

@@ -1,8 +1,7 @@
 """CSV files of scores with a header, long or wide.
 
-A column's meaning follows from its name, or from its values.
-
-Where no column is called as systems are, the first column of texts names them; another column of texts is no measure.
+A column's meaning follows from its name, or from its values. Where no column is called as systems are, the first column of texts names
+them; another column of texts is no measure.
 """
 
 import io

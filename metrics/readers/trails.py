@@ -1,9 +1,7 @@
 """Files of given users' trails, as JSON.
 
-The form is ``{"users": [{"V": WORDS_A_SECOND, "session_away": [[SESSION, AWAY], ...]}, ...]}``.
-
-A user's first session begins at the start of the topic; times are in seconds. Other members are not looked at. The
-file is UTF-8, plain or gzip.
+The form is ``{"users": [{"V": WORDS_A_SECOND, "session_away": [[SESSION, AWAY], ...]}, ...]}``. A user's first session begins at the start
+of the topic; times are in seconds. Other members are not looked at. The file is UTF-8, plain or gzip.
 """
 
 import math

@@ -1,8 +1,6 @@
 """JSON and XML files as trees whose values know their lines.
 
-Each fault can then name its line.
-
-A DOCTYPE is refused, no entity is ever resolved.
+Each fault can then name its line. A DOCTYPE is refused, no entity is ever resolved.
 """
 
 import codecs

@@ -1,9 +1,7 @@
 """Grid of a sweep, and the file of each population in its folder.
 
-A sweep crosses every mean time away with every mean session, every spread of both, and every lateness decay.
-
-Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4, whose 2,646 points are the
-default.
+A sweep crosses every mean time away with every mean session, every spread of both, and every lateness decay. Source: Baruah, Smucker,
+Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4, whose 2,646 points are the default.
 
 A folder has ``sweep.json``, the settings of its sweep, and ``parts/``, a file per population. Files are written whole or not at
 all, so a stopped sweep goes on where it was.

@@ -1,8 +1,7 @@
 """Form of event batches: kinds of events, and what each carries.
 
-Anything else is refused with a reason.
-
-The descriptions here are those of the published schema (docs/events.schema.json), so they speak to whoever reads a log.
+Anything else is refused with a reason. The descriptions here are those of the published schema (docs/events.schema.json), so they speak to
+whoever reads a log.
 """
 
 import json

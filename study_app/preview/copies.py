@@ -1,9 +1,7 @@
 """Copies of a study to preview, each with its own database, server and clock.
 
-All are in one folder that is deleted.
-
-A copy's clock runs on and can be put forward, so that searches and days pass at once; its walker leads a worker to a page: the simulated
-browser, answering whatever comes up to it.
+All are in one folder that is deleted. A copy's clock runs on and can be put forward, so that searches and days pass at once; its walker
+leads a worker to a page: the simulated browser, answering whatever comes up to it.
 """
 
 import shutil

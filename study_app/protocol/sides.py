@@ -1,9 +1,7 @@
 """Side of a system for a topic: blocks, known by a digest; pure.
 
-Pages, logs, crowds and exports read it.
-
-A value here knows nothing of who made it: names of systems are never in a side, so whoever has one may send it to a browser, but for
-the ids of its blocks and the paths of its media.
+Pages, logs, crowds and exports read it. A value here knows nothing of who made it: names of systems are never in a side, so whoever has one
+may send it to a browser, but for the ids of its blocks and the paths of its media.
 """
 
 import hashlib

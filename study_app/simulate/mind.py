@@ -1,10 +1,8 @@
 """Reading, judging, voting and form filling of a simulated person.
 
-The random generator is an argument.
-
-Preferences follow Davidson's model on the difference of M-measure at the person's patience; reading stops after a
-depth drawn evenly from 0 to that patience, so that the share of people still reading at x characters is the decay
-1 - x/L itself, in a ranked list after a geometric number of entries; an intent is ticked with a chance proportional to its probability.
+The random generator is an argument. Preferences follow Davidson's model on the difference of M-measure at the person's patience; reading
+stops after a depth drawn evenly from 0 to that patience, so that the share of people still reading at x characters is the decay 1 - x/L
+itself, in a ranked list after a geometric number of entries; an intent is ticked with a chance proportional to its probability.
 """
 
 import math

@@ -2,9 +2,8 @@
 
 A pseudonym is drawn at random, so that nobody can tell which platform id it is. A study whose file says ``pseudonyms: shared KEYFILE``
 takes HMAC-SHA256 of platform and id with the key of KEYFILE instead: every study with the same key gives the same person the same
-pseudonym. To whom does not have the key they are as random as others. Whoever has it can compute the pseudonym of any id.
-
-The key stands in KEYFILE and in the database. An export has `fingerprint` only, which says whether two studies had the same key.
+pseudonym. To whom does not have the key they are as random as others. Whoever has it can compute the pseudonym of any id. The key stands in
+KEYFILE and in the database. An export has `fingerprint` only, which says whether two studies had the same key.
 """
 
 import base64

@@ -1,8 +1,7 @@
 """Kind of task `answer_pairs`: workers judge pairs of answers to a question.
 
-Answers are passages, generated texts, or texts with sources that open in place.
-
-A system that answers only some questions is in the pairs of those.
+Answers are passages, generated texts, or texts with sources that open in place. A system that answers only some questions is in the pairs
+of those.
 """
 
 from collections.abc import Iterator, Sequence

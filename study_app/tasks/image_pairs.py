@@ -1,8 +1,7 @@
 """Kind of task `image_pairs`: workers judge pairs of pictures.
 
-Examples are screenshots of result pages, generated pictures, and charts.
-
-A system that has pictures of some topics only is in the pairs of those.
+Examples are screenshots of result pages, generated pictures, and charts. A system that has pictures of some topics only is in the pairs of
+those.
 """
 
 from pathlib import Path

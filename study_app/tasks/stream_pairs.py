@@ -1,10 +1,9 @@
 """Kind of task `stream_pairs`: workers judge pairs of push streams.
 
-Pairs are for an interest profile; see the closing question of push-notification-metrics.
-
-The oldest day stands first on a page, and on a day what came first, so that reading down is what living through the days was like.
-A day without pushes is there all the same: the system was quiet. Whether it was silent, with nothing to tell of at all,
-no user can know; the page says so only where the study reveals it, and then on both sides alike.
+Pairs are for an interest profile; see the closing question of push-notification-metrics. The oldest day stands first on a page, and on a
+day what came first, so that reading down is what living through the days was like. A day without pushes is there all the same: the system
+was quiet. Whether it was silent, with nothing to tell of at all, no user can know; the page says so only where the study reveals it, and
+then on both sides alike.
 """
 
 import io

@@ -1,9 +1,8 @@
 """Time that a task takes a worker, and the number of workers it can take.
 
 Every length is a range. Its low end is a quick worker on the shortest texts, its high end a slow one who reads everything on the longest.
-People who have tried the study out know better; until then these numbers are what rewards can be set by.
-
-Of pairs, workers choose a topic and judge its pairs (`ChosenTopicTask`), or get one pair after another (`AssignedPairTask`).
+People who have tried the study out know better; until then these numbers are what rewards can be set by. Of pairs, workers choose a topic
+and judge its pairs (`ChosenTopicTask`), or get one pair after another (`AssignedPairTask`).
 """
 
 import math

@@ -1,9 +1,7 @@
 """Laws of the workers' means beside the log-normal one, for all checks.
 
-The module also formats them.
-
-A law is listed beside a number where the data do not reject it against the best of them: its likelihood ratio to the best is
-within 3.84, the 5 % point of chi-squared with one degree of freedom (Wilks 1938).
+The module also formats them. A law is listed beside a number where the data do not reject it against the best of them: its likelihood ratio
+to the best is within 3.84, the 5 % point of chi-squared with one degree of freedom (Wilks 1938).
 """
 
 import math

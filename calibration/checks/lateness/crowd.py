@@ -1,10 +1,9 @@
 """Likelihood of answers about lateness of workers who differ in p0.
 
-It covers the law of lateness and laws with one parameter more.
-
-Workers differ in p0 (logit p0_u normal), and everything here allows for it, because it does no harm to L. Beside that law stand three,
-each with one number more: a floor, p0_u (f + (1 - f) L^lambda); careless people, a share of whom answers whatever is asked, each with a
-chance of yes of their own, uniform on [0, 1]; own decays, logit L_u normal over workers.
+It covers the law of lateness and laws with one parameter more. Workers differ in p0 (logit p0_u normal), and everything here allows for it,
+because it does no harm to L. Beside that law stand three, each with one number more: a floor, p0_u (f + (1 - f) L^lambda); careless people,
+a share of whom answers whatever is asked, each with a chance of yes of their own, uniform on [0, 1]; own decays, logit L_u normal over
+workers.
 
 Each worker's answers are integrated by Gauss-Hermite quadrature. Each number more is on the edge of its range where the plain law holds,
 so a likelihood ratio has half a chi-squared with one degree of freedom (Self and Liang 1987, case 5).

@@ -2,10 +2,9 @@
 
 `from_tables` makes the data, times at risk, of tables.
 
-Read in this order: `exposure`, `likelihood`, `maximum`, `intervals`, this file; `from_tables` says what counts as a time away.
-
-Between workers the means are log-normal, within one the times are exponential (Baruah, Smucker and Clarke, SIGIR 2015). Of
-``law="gamma"``, published on purpose, the rates of coming back are gamma instead.
+Read in this order: `exposure`, `likelihood`, `maximum`, `intervals`, this file; `from_tables` says what counts as a time away. Between
+workers the means are log-normal, within one the times are exponential (Baruah, Smucker and Clarke, SIGIR 2015). Of ``law="gamma"``,
+published on purpose, the rates of coming back are gamma instead.
 """
 
 import math

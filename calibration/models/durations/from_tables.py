@@ -1,12 +1,9 @@
 """Times at risk from the tables follows, visits and prompts.
 
-The tables show when each event could have happened.
-
-Away: a worker who follows a stream and is not in it may come back at any moment. Such a stretch begins where the last
-visit ended (at enrolment, where there was none) and ends with the next visit, or is cut by a prompt or by the end of the
-follow. Sessions: a worker who is in the stream may leave at any moment.
-
-Times away are in stream seconds (wall seconds x the clock's factor), sessions in wall seconds.
+The tables show when each event could have happened. Away: a worker who follows a stream and is not in it may come back at any moment. Such
+a stretch begins where the last visit ended (at enrolment, where there was none) and ends with the next visit, or is cut by a prompt or by
+the end of the follow. Sessions: a worker who is in the stream may leave at any moment. Times away are in stream seconds (wall seconds x the
+clock's factor), sessions in wall seconds.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,9 @@
 """Simulator of follows, visits and prompts of workers of a known population.
 
-Options add the disturbances of real studies.
-
-A worker has a mean time away A and a mean session length D, drawn once whatever the number of topics. A session that
-the follow's end cuts is in the tables with end_reason ``study_end``. The simulator of the MSU paper's authors does not
-begin a session that would not fit; ``unfitting="not_begun"`` does as they do, and the last time away then runs to the
-end. With sessions of minutes and a window of days nobody can tell the two apart.
+Options add the disturbances of real studies. A worker has a mean time away A and a mean session length D, drawn once whatever the number of
+topics. A session that the follow's end cuts is in the tables with end_reason ``study_end``. The simulator of the MSU paper's authors does
+not begin a session that would not fit; ``unfitting="not_begun"`` does as they do, and the last time away then runs to the end. With
+sessions of minutes and a window of days nobody can tell the two apart.
 """
 
 import math

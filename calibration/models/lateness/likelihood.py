@@ -4,11 +4,10 @@ An update that reaches a reader lambda visits late is still of use with probabil
 
     p(lambda) = p0 L^lambda,    0^0 = 1    (the gain of a late nugget in Baruah, Smucker, Clarke, SIGIR 2015, section 2)
 
-p0 is fitted: not every update is of use even in time, and to fix it at 1 would make L too small. With log p = log p0 + lambda log L
-the log-likelihood is concave in (log L, log p0) wherever p <= 1, so it has one maximum on [0, 1] x [0, 1]: inside, found by
-Newton's method, or on an edge, told by the sign of the gradient there.
-
-With a floor f, p(lambda) = p0 (f + (1 - f) L^lambda): some updates keep their use however late they come. The model has f = 0.
+p0 is fitted: not every update is of use even in time, and to fix it at 1 would make L too small. With log p = log p0 + lambda log L the
+log-likelihood is concave in (log L, log p0) wherever p <= 1, so it has one maximum on [0, 1] x [0, 1]: inside, found by Newton's method, or
+on an edge, told by the sign of the gradient there. With a floor f, p(lambda) = p0 (f + (1 - f) L^lambda): some updates keep their use
+however late they come. The model has f = 0.
 """
 
 import math

@@ -1,10 +1,8 @@
 """Patience L by the paper's grid search for the highest agreement.
 
-The estimate is the L on a grid at which M agrees with most pairs (Kato et al. 2016, 4.3).
-
-Agreement is a step function of L: many values of L tie for the highest, and it moves by chance much more than the
-likelihood does. So the whole set of best L is kept, and its middle on the log scale is the estimate. It is shown beside
-`calibration.models.patience.preferences`, not instead of it.
+The estimate is the L on a grid at which M agrees with most pairs (Kato et al. 2016, 4.3). Agreement is a step function of L: many values of
+L tie for the highest, and it moves by chance much more than the likelihood does. So the whole set of best L is kept, and its middle on the
+log scale is the estimate. It is shown beside `calibration.models.patience.preferences`, not instead of it.
 """
 
 from collections.abc import Iterator

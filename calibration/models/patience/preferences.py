@@ -9,9 +9,8 @@ likelihood. Judgments of a topic share its summaries and those of a person the p
     {kappa : 2 (l_max - l(kappa)) <= max(d t_df^2, z^2)}
 
 The design effect d is the ratio of the clustered to the model's own variance of kappa; df counts topics, and people where these are fewer,
-by their shares of the judgments (`calibration.inference.clusters.unequal_variance`).
-
-Model and grid: Kato, Sakai, Yamamoto and Iwata (SIGIR 2016); ties: Davidson (1970).
+by their shares of the judgments (`calibration.inference.clusters.unequal_variance`). Model and grid: Kato, Sakai, Yamamoto and Iwata (SIGIR
+2016); ties: Davidson (1970).
 """
 
 import math

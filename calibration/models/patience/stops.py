@@ -1,11 +1,9 @@
 """Patience L from stop positions, by the survival curve of reading.
 
-A stop shows how far into a text a person read.
-
-If the stop X is uniform on (0, L), the share still reading at x is S(x) = max(0, 1 - x / L): the decay of U- and M-measure
-is the survival curve of stops. So the curve is estimated (Kaplan and Meier 1958; a text read to its end is censored
-there), and L is the one whose line is closest to it by least squares. The largest stop is no estimate: a single wrong
-one moves it. The unit of the interval is the worker, and the text too where several people read the same ones.
+A stop shows how far into a text a person read. If the stop X is uniform on (0, L), the share still reading at x is S(x) = max(0, 1 - x /
+L): the decay of U- and M-measure is the survival curve of stops. So the curve is estimated (Kaplan and Meier 1958; a text read to its end
+is censored there), and L is the one whose line is closest to it by least squares. The largest stop is no estimate: a single wrong one moves
+it. The unit of the interval is the worker, and the text too where several people read the same ones.
 
 A stop is known exactly, or to a screen: the reader got beyond the top of the last screen and not beyond its end. Table stops says so by
 `chars_least`; without it, stops that are all multiples of one length are taken as screens of that length.

@@ -1,10 +1,8 @@
 """T11U's alpha from preferences: gain against all non-relevant pushes.
 
-Such pushes count alike on every day.
-
-T11U = alpha gain - (1 - alpha) nonrelevant (Tan et al., SIGIR 2016, eq. 3) does not tell the days apart, so P_E = P_0 = P here;
-S_E and S_0 are free, because what people make of silence would otherwise be charged to the pushes. Then
-alpha = w_G / (w_G + w_P).
+Such pushes count alike on every day. T11U = alpha gain - (1 - alpha) nonrelevant (Tan et al., SIGIR 2016, eq. 3) does not tell the days
+apart, so P_E = P_0 = P here; S_E and S_0 are free, because what people make of silence would otherwise be charged to the pushes. Then alpha
+= w_G / (w_G + w_P).
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,8 @@
 """Identified columns of a design of contingency cells.
 
-They are the weights that the cells of the judged pairs can separate.
-
-If non-relevant pushes were counted as days with any push, P_0 and S_0 would be counted by cells that add up to the
-silent days, the same for both streams: then only P_0 + S_0 can be told. Such combinations are found from the null space of
-the differences and named.
+They are the weights that the cells of the judged pairs can separate. If non-relevant pushes were counted as days with any push, P_0 and S_0
+would be counted by cells that add up to the silent days, the same for both streams: then only P_0 + S_0 can be told. Such combinations are
+found from the null space of the differences and named.
 """
 
 from dataclasses import dataclass

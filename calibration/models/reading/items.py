@@ -1,8 +1,8 @@
 """Effects of items on reading speed, with items as a sample beside the workers.
 
-An item that is hard to read makes every reader slower at once.
+An item that is hard to read makes every reader slower at once:
 
-x_ui = theta_u + b_i + e,    b_i ~ (0, s^2)
+    x_ui = theta_u + b_i + e,    b_i ~ (0, s^2)
 
 Only reads by which workers and items can be told apart take part: complete, and within 3 tau of their worker's median. s^2 is
 the moment estimate of Henderson (1953, method 3): what items explain beyond workers, less what chance would. mu moves with

@@ -22,7 +22,7 @@ from study_app.cli.options import (
     seed_option,
 )
 from study_app.cli.output import Printed
-from study_app.cli.plan.wording import PersonCost, PlanWording
+from study_app.cli.plan.wording import BUSY, PersonCost, PlanWording
 from study_app.cli.progress import ProgressLines
 
 if TYPE_CHECKING:
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 
 
 KEY = "prefcal.planned_study"
-BUSY = ("pairs", "queries_a_worker", "days")
-"""Sizes that change how long one person is busy."""
-
-
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
 

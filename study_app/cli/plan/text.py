@@ -7,8 +7,7 @@ from calibration.plan.search import MAX_FACTOR, Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
 from metrics.errors import percent, pluralise
 from study_app.cli.output import WIDTH, Cell, table_text, terminal_width, wrapped
-from study_app.cli.plan.options import BUSY
-from study_app.cli.plan.wording import PlanWording
+from study_app.cli.plan.wording import BUSY, PlanWording
 
 COLUMNS = (
     "vary",

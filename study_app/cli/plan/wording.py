@@ -9,6 +9,9 @@ from metrics.errors import pluralise
 if TYPE_CHECKING:
     from calibration.plan.simulation import PlanRow
 
+BUSY = ("pairs", "queries_a_worker", "days")
+"""Sizes that change how long one person is busy."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonCost:

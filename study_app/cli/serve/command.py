@@ -1,24 +1,20 @@
 """Command `prefcal serve`: the loaded studies, by one process or several."""
 
-import errno
-import gc
 import logging
 import os
 import random
 import re
 import signal
-import socket
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 from sqlalchemy.orm import Session
 
-from metrics.errors import input_fault
 from study_app.cli.database import database_option
 from study_app.cli.options import port_option
 from study_app.cli.output import simulated_lines
+from study_app.cli.serve.machine import bound_socket, cores, freeze_gc, pin_to_core
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.study_cache import StudyCache
@@ -61,34 +57,6 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
     return [f"{TRIAL}{entrance}?{platform.worker_parameter}={platform.trial_id}"]
 
 
-def cores() -> list[int]:
-    """Return the cores that this process may use, or none if that is unknown."""
-    return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
-
-
-def stay_on(core: int) -> None:
-    """Pin the threads of this process to one core, where the system allows that.
-
-    Python runs one of them at a time, and the hand-over between two cores costs as much as the work. Not for
-    servers of a database on the same machine: its processes would wait for the core of whoever asked, and
-    locks with them.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError):  # a sandbox may forbid it
-            os.sched_setaffinity(0, {core})
-
-
-def freeze_gc() -> None:
-    """Freeze existing objects out of garbage collection.
-
-    They stay as long as the server, and collecting among them would keep every worker waiting for a tenth of
-    a second.
-    """
-    gc.collect()
-    gc.freeze()
-
-
-BACKLOG = 1_024
 MAX_DEFAULT_PROCESSES = 2
 """Most processes by default: a small server has other things to do."""
 
@@ -204,7 +172,7 @@ def serve(
         elif process_count > 1 or (not url.startswith("sqlite") and not is_windows):
             from study_app.cli.serve.processes import serve_processes
 
-            sock = bound(host, port)
+            sock = bound_socket(host, port)
             _announce(app, host, sock.getsockname()[1])
             serve_processes(app, sock, process_count)
         else:
@@ -222,10 +190,10 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     from study_app.cli.serve.http_server import waitress_server
     from study_app.web.serving import NAME
 
-    sock = bound(host, port)
+    sock = bound_socket(host, port)
     usable = cores()
     if usable and app.extensions[NAME].database.is_sqlite:
-        stay_on(random.choice(usable))
+        pin_to_core(random.choice(usable))
     freeze_gc()
     server = waitress_server(app, sock)
     signal.signal(
@@ -233,23 +201,6 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     )  # as on Ctrl-C, what was begun is answered first
     _announce(app, host, server.effective_port)
     server.run()
-
-
-def bound(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raise `InputError` if port or host is not available."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            problem, cure = (
-                f"port {port} of {host} is taken",
-                "stop what uses it, or choose another with --port",
-            )
-        else:
-            problem = f"{host} port {port} cannot be served ({str(error.strerror).partition(' (')[0]})"
-            cure = "choose another --host or --port"
-        raise input_fault(problem, cure=cure) from error
 
 
 def _announce(app: "Flask", host: str, port: int) -> None:

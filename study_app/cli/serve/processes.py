@@ -20,8 +20,8 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.serve.command import cores, freeze_gc, stay_on
 from study_app.cli.serve.http_server import FEW_THREADS, THREADS, quieted, waitress_server
+from study_app.cli.serve.machine import cores, freeze_gc, pin_to_core
 from study_app.store.writer_lock import FileTurn
 from study_app.web.serving import NAME
 
@@ -82,7 +82,7 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         Requests begun by then are answered.
         """
         if self.core is not None:
-            stay_on(self.core)
+            pin_to_core(self.core)
         (listener,) = self.sockets
         sockets: dict[int, Any] = {}
         watched = _Watched(self.wsgi)

@@ -176,12 +176,12 @@ def preview(file: str, port: int) -> None:
 
     from waitress import create_server
 
-    from study_app.cli.serve.command import bound
+    from study_app.cli.serve.machine import bound_socket
     from study_app.estimate.content import read_whole_study
     from study_app.preview.app import Preview
 
     content = read_whole_study(file)
-    sock = bound("127.0.0.1", port)
+    sock = bound_socket("127.0.0.1", port)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the folder is thrown away then, too
     with TemporaryDirectory(prefix="prefcal-preview-") as folder:
         app = Preview(content, Path(folder))

@@ -1,12 +1,9 @@
 """Content of a task with answers: CommonMark texts as safe blocks, with sources.
 
-Each block has safe HTML, its words in reading order, and the sources that it cites.
-
-HTML in a text is displayed as text. No link leaves the page and nothing is fetched: a link becomes its words followed by the address, an
-image its description. ``[LABEL]`` of a known source becomes a mark that links to the source on the page; so does each part of ``[1, 2]``,
-and ``[1-3]`` is displayed as ``[1, 2, 3]``, so that each source has its mark.
-
-A source follows each block that cites it, once a block; sources that no block cites come last.
+Each block has safe HTML, its words in reading order, and the sources that it cites. HTML in a text is displayed as text. No link leaves the
+page and nothing is fetched: a link becomes its words followed by the address, an image its description. ``[LABEL]`` of a known source
+becomes a mark that links to the source on the page; so does each part of ``[1, 2]``, and ``[1-3]`` is displayed as ``[1, 2, 3]``, so that
+each source has its mark. A source follows each block that cites it, once a block; sources that no block cites come last.
 """
 
 import re

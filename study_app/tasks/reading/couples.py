@@ -1,9 +1,8 @@
 """Judged system pairs of a task, and its gold pairs.
 
-They are those of a file with ``topic a b`` on each line, else those of all systems that have something for a
-topic. Pairs of the file of gold pairs, ``topic a b answer``, are not judged but have a known answer.
-
-Topics without any are left out, with a note. The same for every kind of task whose pages are pairs.
+They are those of a file with ``topic a b`` on each line, else those of all systems that have something for a topic. Pairs of the file of
+gold pairs, ``topic a b answer``, are not judged but have a known answer. Topics without any are left out, with a note. The same for every
+kind of task whose pages are pairs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -14,8 +14,9 @@ from sqlalchemy.exc import IntegrityError
 from waitress import wasyncore
 
 from metrics.errors import InputError
-from study_app.cli.serve.command import bound, serve
+from study_app.cli.serve.command import serve
 from study_app.cli.serve.http_server import KEPT_BYTES, READ_BYTES, BoundedForm, waitress_server
+from study_app.cli.serve.machine import bound_socket
 from study_app.config import Config
 from study_app.store.database import migrate, open_database
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity
@@ -242,7 +243,7 @@ def test_a_form_shorter_than_it_says_is_refused_whatever_the_server_says(study):
 def listening(app):
     """Serve an app as `prefcal serve` does, in a thread; yields its port."""
     connections = {}
-    server = waitress_server(app, bound("127.0.0.1", 0), threads=4, sockets=connections)
+    server = waitress_server(app, bound_socket("127.0.0.1", 0), threads=4, sockets=connections)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

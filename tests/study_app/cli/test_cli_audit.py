@@ -6,13 +6,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from study_app.store.check import check_database
 from study_app.store.console_models import AuditEntry
 from study_app.store.models import Worker
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import votes_task
+
+ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -114,9 +116,8 @@ def test_the_audit_is_printed_with_the_number_of_people_of_each_act(study, run):
     assert only[1].startswith("small,2,20")
     assert only[1].endswith(f",command line,look up by platform id,1,{name}")
     assert len(only) == 3
-    with closing(sqlite3.connect(study.database.engine.url.database)) as connection:
-        connection.execute("UPDATE audit SET detail = 'nothing' WHERE number = 2")
-        connection.commit()
+    with study.database.engine.begin() as connection:
+        connection.execute(text("UPDATE audit SET detail = 'nothing' WHERE number = 2"))
     assert "the audit of study small: line 2 was changed" in run("audit").out
 
 
@@ -131,6 +132,7 @@ def test_the_whole_database_is_a_line_in_every_study(study, run, tmp_path):
     assert check_database(study.database) == []
 
 
+@ON_SQLITE
 def test_an_export_of_a_file_that_cannot_be_written_is_made_and_says_that_the_audit_has_no_line(
     study, run, tmp_path, monkeypatch
 ):
@@ -163,6 +165,7 @@ def torn(path, table):
     path.write_bytes(content)
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(
     "table", ["worker", "slot", "study", "sqlite_autoindex_worker_1", "sqlite_autoindex_worker_2"]
 )

@@ -177,15 +177,16 @@ def toy() -> Iterator[None]:
 
 def test_a_crowd_sees_the_pages_in_their_frames_and_prefers_by_their_worth(tmp_path, database_in):
     """Loaded, served, judged over HTTP, exported, and held against scores of one's own."""
+    url = database_in(tmp_path)
     report, clock = run_trial(
         read_whole_study(write_pages(tmp_path)),
-        database_in(tmp_path),
+        url,
         workers=8,
         truth=CrowdParameters(),
         seed=1,
     )
     assert report.finished == 8
-    database = open_database(database_in(tmp_path))
+    database = open_database(url)
     assert check_database(database) == []
     with transaction(database, write=False) as session:
         export_study(session, session.scalars(select(LoadedStudy)).one(), tmp_path / "tables", now=clock())
