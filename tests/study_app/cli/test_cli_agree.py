@@ -507,4 +507,5 @@ def test_warnings_stand_on_stderr_and_in_the_record_and_who_judged_what_in_the_t
     assert [one["name"] for one in record["diagnostics"]["summaries"]] == [
         "few_workers",
         "few_topics",
+        "side_effect",
     ]
