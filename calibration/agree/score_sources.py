@@ -178,7 +178,7 @@ def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataF
 
 
 def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
-    """Return a note on the runs without judgments, if any.
+    """Return notes on the runs and the topics without judgments, if any.
 
     Raises
     ------
@@ -199,22 +199,22 @@ def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> l
             cure="give a score of every system on every topic on which it was judged"
             + (f"; names differ in case: {join_names(near)}" if near else ""),
         )
-    _check_topics(scores, tasks, path=path)
-    unjudged = sorted(scored - judged)
-    if not unjudged:
-        return []
+    unjudged = (("system", sorted(scored - judged)), ("topic", _unjudged_topics(scores, tasks, path=path)))
     return [
-        f"{path}: scores of {pluralise(len(unjudged), 'system')} that nobody judged are left out ({join_names(unjudged)})"
+        f"{path}: scores of {pluralise(len(names), what)} that nobody judged are left out ({join_names(names)})"
+        for what, names in unjudged
+        if names
     ]
 
 
-def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
-    """Raise if no topic of the scores was judged."""
+def _unjudged_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
+    """Return the scored topics without judgments; raise if no topic of the scores was judged."""
     judged = sorted({topic for task in tasks for topic in task.topics.tolist()})
     scored = list(dict.fromkeys(scores["topic"].tolist()))
     names = TopicNames(judged, STREAM_TOPICS, where=path)
-    if any(names.find(topic) is not None for topic in scored):
-        return
+    unjudged = [topic for topic in scored if names.find(topic) is None]
+    if len(unjudged) < len(scored):
+        return [topic for topic in unjudged if topic != ALL]
     cure = "name topics as the judgments do"
     if {float(topic) for topic in judged if NUMBER.fullmatch(topic)} & {
         float(topic) for topic in scored if NUMBER.fullmatch(topic)

@@ -15,7 +15,8 @@ from scipy.special import expit
 
 from calibration.inference.formatting import shown_roughly
 from calibration.inference.results import NotIdentifiedError, info, warning
-from calibration.user_model.model import Diagnostic, plain_name
+from calibration.user_model.model import PARAMETERS, Diagnostic, plain_name
+from calibration.user_model.units import LABELS
 from calibration.visits.cut import gaps_milliseconds, signs_of_life, visits_from_signs
 from metrics.arrays import Floats
 
@@ -244,10 +245,12 @@ def sensitivity_notes(sensitivity: pd.DataFrame) -> dict[str, Diagnostic]:
     notes = {}
     for name in sensitivity.columns.drop(["idle_seconds", "visits"]):
         values = sensitivity[name].to_numpy(np.float64)
-        shown = ", ".join(shown_roughly(value) for value in values)
+        shown = list(dict.fromkeys(shown_roughly(value) for value in values))
+        plain = plain_name(name)
+        each = f"{', '.join(map(shown_roughly, values)) if len(shown) > 1 else shown[0]} {PARAMETERS.get(plain, '')}".rstrip()
         make = info if values.max() < (1 + MAX_CHANGE) * values.min() else warning
         notes[name] = make(
             "threshold_sensitivity",
-            f"With visits cut at silences of {thresholds} s, {plain_name(name)} is {shown}.",
+            f"With visits cut at silences of {thresholds} s, {LABELS.get(plain, plain)}: {each}{' each time' if len(shown) == 1 else ''}.",
         )
     return notes

@@ -243,13 +243,22 @@ def _json_value(value: Cell) -> Cell:
     return value
 
 
-def simulated_lines(studies: Collection[str]) -> Iterator[str]:
-    """Yield a warning about the studies whose workers are simulated, if any."""
+def simulated_lines(studies: Collection[str], *, cure: str = "") -> Iterator[str]:
+    """Yield a warning about the studies whose workers are simulated, if any.
+
+    ``cure`` says how to keep real ones apart where they would come.
+    """
     if studies:
         yield (
-            f"the workers of {join_names(sorted(studies))} in this database are simulated, and real ones would be mixed with them; "
-            "name a new file with --database, here and for prefcal serve"
+            f"the workers of {join_names(sorted(studies))} in this database are simulated"
+            + (f", and real ones would be mixed with them; {cure}" if cure else "")
         )
+
+
+def is_inner_command() -> bool:
+    """Return whether another command runs this one, as `prefcal demo` does."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.find_root().obj is not None
 
 
 def next_step(command: str) -> None:
@@ -257,5 +266,5 @@ def next_step(command: str) -> None:
 
     Within another command it prints nothing, since that one prints its own.
     """
-    if click.get_current_context().find_root().obj is None:
+    if not is_inner_command():
         click.echo(f"Next: prefcal {command}")

@@ -1,6 +1,6 @@
 """Are there enough people to tell a law of their means from another?"""
 
-from calibration.checks.durations.heavy_tails import FEW_WORKERS
+from calibration.checks.durations.heavy_tails import FEW_WORKERS, REPORT_QUARTILES
 from calibration.checks.finding import Finding, warn_if
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
@@ -26,5 +26,5 @@ def check_few_workers(fit: DurationFit, exposure: CensoredDurations) -> Finding 
         "few_workers",
         f"There are {workers} workers. With {FEW_WORKERS} or fewer, the mean and the standard deviation (S) of the workers' "
         f"means rest on the log-normal law, which so few cannot confirm: with a heavy tail both come out far too small{off}. Other laws "
-        "stand beside the numbers. Report the median and the quartiles, and ask more people.",
+        f"stand beside the numbers. Ask more people. {REPORT_QUARTILES}.",
     )

@@ -31,6 +31,12 @@ CLEARLY_WORSE = 5.41
 It is the 1 % point of half a chi-squared.
 """
 
+REPORT_QUARTILES = (
+    "Report the median and the quartiles: rows *_median_seconds, *_quartile_low_seconds and *_quartile_high_seconds of "
+    "user-model.json and of prefcal fit --format csv"
+)
+"""Advice where M and S depend on a tail; tables for people have no rows of these."""
+
 
 def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Compare a heavier tail of the workers' means with the log-normal one."""
@@ -48,7 +54,7 @@ def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
         return None
     sentence = (
         f"Some workers' times are far longer than those of the others ({format_p(p_value)}): the mean and the standard deviation depend on a tail "
-        f"beyond the data ({numbers_of(fit)}). Report the median and the quartiles."
+        f"beyond the data ({numbers_of(fit)}). {REPORT_QUARTILES}."
         if p_value < REJECTED
         else f"The data cannot exclude a heavier tail of the workers' means; with one {numbers_under(tail)} (fit: {numbers_of(fit)})."
     )

@@ -277,14 +277,14 @@ class _TaskText:
 
     def _on_ties(self) -> Iterator[str]:
         tied = often_tied(self.applied)
-        rest = ", ".join([*(ties for ties in TIES if ties != self.ties), "votes"])
-        in_sample = ", fits in sample" if len(self.fair) < len(self.leading) else ""
+        others = ", ".join([*(ties for ties in TIES if ties != self.ties), "votes"])
+        in_sample = ", and fits in sample," if len(self.fair) < len(self.leading) else ""
         votes = f"{self.first['vote_ties']:,} of {self.pairs} {'is' if self.first['vote_ties'] == 1 else 'are'} tied in the votes"
         how = "Ties count against a measure, as in the paper"
         if tied:
             which = ", ".join(f"{name} {percent(share, 0)}" for name, share in list(tied.items())[:3])
             how = f"Ties count half, since scores tie on many pairs ({which})"
-        yield f"{how}; {votes}.  {rest}{in_sample}: agreement.csv, comparisons.csv."
+        yield f"{how}; {votes}.  Other conventions for ties ({others}){in_sample} stand in agreement.csv and comparisons.csv."
 
     def _on_comparisons(self) -> Iterator[str]:
         """Yield what the comparisons say beyond the table."""

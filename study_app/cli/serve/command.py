@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from study_app.cli.database import database_option
 from study_app.cli.options import port_option
-from study_app.cli.output import simulated_lines
+from study_app.cli.output import is_inner_command, simulated_lines
 from study_app.cli.serve.machine import bound_socket, cores, freeze_gc, pin_to_core
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
@@ -212,6 +212,7 @@ def _announce(app: "Flask", host: str, port: int) -> None:
     with transaction(app.extensions[NAME].database, write=False) as session:
         for line in address_lines(session, f"http://{shown}:{port}"):
             click.echo(line)
-        for line in simulated_lines(simulated_studies(session)):
+        simulated = () if is_inner_command() else simulated_studies(session)
+        for line in simulated_lines(simulated, cure="name a new file with --database"):
             click.echo(line, err=True)
     sys.stdout.flush()

@@ -151,7 +151,9 @@ def load(file: str, database: str | None, accept_texts: tuple[str, ...]) -> None
         "unchanged": f"{report.study} is loaded already; nothing changed",
     }
     click.echo(outcome[report.outcome])
-    for line in simulated_lines(simulated):
+    for line in simulated_lines(
+        simulated, cure="name a new file with --database, here and for prefcal serve"
+    ):
         click.echo(line, err=True)
 
 

@@ -173,6 +173,8 @@ class FitText:
 
     def following(self) -> str:
         """Return the command that usually follows; empty where none does."""
+        if not (self.fit.model.parameters or self.fit.intents):
+            return ""
         if "preferences" in self.tables and len(self.tables["preferences"]):
             return f"agree {self.folder} --model {self.model_file} -o results"
         if "away_mean_seconds" in self.fit.model.parameters:

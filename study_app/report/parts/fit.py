@@ -10,7 +10,6 @@ from types import MappingProxyType
 from calibration.fit.fit_files import FitPlot, FitPlots
 from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserModel, plain_name
 from calibration.user_model.units import DisplayScale, for_people, label, other_laws, scales
-from metrics.errors import join_names
 from metrics.summaries.score import PAPER_PATIENCE
 from study_app.report.drawing.figures import CurveMark, fit_drawing
 from study_app.report.folder import ReportInputs
@@ -309,7 +308,7 @@ def _diagnostic_table(model: UserModel) -> ReportTable:
         "Diagnostics",
         sorted(about.items(), key=lambda item: item[0][0] != "warning"),
         (
-            ("Parameters", lambda row: join_names(row[1])),
+            ("Parameters", lambda row: "; ".join(row[1])),
             ("Kind", lambda row: row[0][0]),
             ("What the fit says", lambda row: row[0][1]),
         ),

@@ -21,7 +21,7 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from metrics.answers.judged import JUDGMENT_KINDS, AnswerCollection
+from metrics.answers.judged import JUDGMENT_KINDS, AnswerCollection, answer_judgments_left_out
 from metrics.errors import Fault, FaultLog, InputError, join_names, pluralise
 from metrics.readers.answer_judgments import read_answer_collection
 from metrics.readers.answers import (
@@ -356,6 +356,7 @@ def _judgment_notes(
     paths: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield a note on each file of judgments that measures will not be able to use."""
+    yield from (part.sentence() for part in answer_judgments_left_out(collection))
     runs = [answer_run(answers, name) for name, answers in systems.items()]
     for kind in JUDGMENT_KINDS:
         try:

@@ -147,6 +147,13 @@ def test_scores_of_runs_that_nobody_judged_are_one_note():
     assert not any("nobody judged" in note for note in agreement(topics, scored(topics)).notes)
 
 
+def test_scores_of_topics_that_nobody_judged_are_one_note():
+    """A misspelt topic would be lost silently; the mean over topics is none."""
+    topics = [f"q{number}" for number in range(4)]
+    found = agreement(topics, scored([*topics, "q99"]))
+    assert "scores: scores of 1 topic that nobody judged are left out (q99)" in found.notes
+
+
 def test_a_system_that_was_judged_and_has_no_score_is_a_fault_beside_others():
     """Both lists help to see which name is which."""
     topics = ["q1", "q2"]

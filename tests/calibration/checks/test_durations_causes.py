@@ -236,6 +236,10 @@ def test_few_people_are_named_with_how_s_errs():
     _, findings = said(watched(moments(1 / means, rng)))
 
     assert "with a heavy tail both come out far too small" in findings["few_workers"].sentence
+    assert (
+        "*_quartile_high_seconds of user-model.json and of prefcal fit --format csv"
+        in findings["few_workers"].sentence
+    )
     assert findings["heavy_tails"].sensitivity[S][0].high is None
 
 

@@ -121,8 +121,9 @@ def test_an_estimate_that_moves_with_the_threshold_is_a_warning():
     assert notes["session_mean_seconds"].severity == "warning"
     assert notes["away_mean_seconds"].severity == "info"
     assert notes["session_mean_seconds"].sentence == (
-        "With visits cut at silences of 25, 50, 100 s, session_mean_seconds is 10, 35, 170."
+        "With visits cut at silences of 25, 50, 100 s, session, mean: 10, 35, 170 seconds."
     )
+    assert notes["away_mean_seconds"].sentence.endswith("s, time away, mean: 1,000 stream seconds each time.")
 
 
 def test_what_cannot_be_fitted_at_a_threshold_is_missing_there():

@@ -66,7 +66,7 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
         "A second panel of as many people would in ",
         "6 comparisons of two measures in comparisons.csv",
         "pairs are tied in the votes",
-        "fits in sample: agreement.csv",
+        "Other conventions for ties (half, drop, weighted, votes), and fits in sample, stand in agreement.csv and comparisons.csv.",
     ):
         assert text in ended.out
     assert "in sample " not in ended.out
@@ -533,4 +533,5 @@ def test_warnings_stand_on_stderr_and_in_the_record_and_who_judged_what_in_the_t
     assert [one["name"] for one in record["diagnostics"]["summaries"]] == [
         "few_workers",
         "few_topics",
+        "side_effect",
     ]

@@ -317,11 +317,12 @@ def test_a_model_of_intents_alone_is_not_called_empty(prefcal, tmp_path):
 
 def test_tables_that_tell_nothing_make_a_model_without_parameters(prefcal, tmp_path):
     """Honest, and readable by the next command."""
-    write_tables({"workers": study()["workers"]}, tmp_path / "tables")
+    write_tables({name: study()[name] for name in ("workers", "preferences")}, tmp_path / "tables")
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
     assert ended.code == 0
     assert "No parameter could be fitted: the model is empty" in ended.out
+    assert "Next:" not in ended.out
     assert read_user_model(tmp_path / "m.json").parameters == {}
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import select
 from metrics.errors import InputError
 from study_app import create_app
 from study_app.cli import cli
+from study_app.cli.serve import command as serve_command
 from study_app.cli.serve.command import serve_app
 from study_app.config import Config
 from study_app.store.database import shown_address
@@ -118,8 +119,21 @@ def test_to_load_a_study_where_it_was_rehearsed_says_that_real_workers_would_be_
     assert result.stdout == "small is loaded already; nothing changed\n"
     assert "the workers of small in this database are simulated" in result.stderr
     assert "name a new file with --database" in result.stderr
-    assert "the workers of small in this database are simulated" in run("status").stderr
+    assert "the workers of small in this database are simulated\n" in run("status").stderr
     assert run("status", "--format", "json").stderr.count("simulated") == 0
+
+
+def test_a_demo_invites_and_does_not_warn_of_its_own_crowd(small_study, database, monkeypatch):
+    """`prefcal serve` by itself says where real workers would go; within the demo they are welcome."""
+    monkeypatch.setattr(
+        serve_command, "serve_app", lambda app, **_: serve_command._announce(app, "127.0.0.1", 1)
+    )
+    assert run("simulate", small_study(), "--workers", "1").exit_code == 0
+    serve = ["serve", "--processes", "1"]
+    assert "mixed with them; name a new file with --database\n" in run(*serve).stderr
+    in_demo = CliRunner().invoke(cli, serve, obj="demo")
+    assert "simulated" not in in_demo.stderr
+    assert "127.0.0.1:1" in in_demo.stdout
 
 
 def test_load_says_what_changed(small_study, database):

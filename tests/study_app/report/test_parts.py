@@ -14,7 +14,7 @@ from calibration.fit.families import FitOptions
 from calibration.fit.fit_files import FitPlot, FitPlots, read_fit_plots, write_fit_plots
 from calibration.fit.user_model_fit import fit_user_model
 from calibration.tables.study_json import JoinedStudy, ResultsOpened, TaskRecord
-from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
+from calibration.user_model.model import Diagnostic, ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
 from study_app.report.page import duration_phrase, quantity, quantity_interval
 from study_app.report.parts.agreement import agreement_section, answer
@@ -159,13 +159,21 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
     )
     tables = {**material.tables, "preferences": fixed}
     quality = fit_user_model({"preferences": fixed}, seed=1).quality.entries()
-    other = dataclasses.replace(material, tables=tables, quality=quality)
+    imported, served = (material.study.model_copy(update={"study_sha256": sha}) for sha in (None, "a" * 64))
+    others = (
+        dataclasses.replace(material, study=served),
+        dataclasses.replace(material, study=imported),
+        dataclasses.replace(material, study=None),
+        dataclasses.replace(material, study=imported, tables=tables, quality=quality),
+    )
 
-    drawn_by_lot, not_drawn = (" ".join(workers_section(one).paragraphs) for one in (material, other))
+    drawn, *texts = (" ".join(workers_section(each).paragraphs) for each in others)
 
-    assert "look drawn by lot" in drawn_by_lot
-    assert "look drawn by lot" not in not_drawn
-    assert "kept its sides every time" in not_drawn
+    assert "The sides were drawn by lot" in drawn
+    assert not any("drawn by lot" in text for text in texts)
+    assert all("do not state that sides were assigned at random" in text for text in texts[:2])
+    assert "kept its sides every time" in texts[2]
+    assert "a lean" not in " ".join(each.title for each in workers_section(others[-1]).figures)
 
 
 def test_where_nobody_knows_who_judged_no_number_of_workers_is_printed(material):
@@ -406,3 +414,12 @@ def test_the_title_of_the_push_weights_claims_what_is_told_from_nothing(cost, si
 def test_durations_are_in_the_unit_that_people_would_use(seconds, written):
     """The largest one that they have twice."""
     assert duration_phrase(seconds) == written
+
+
+def test_parameters_of_a_diagnostic_are_named_as_in_the_first_table(material):
+    """Names have commas, so semicolons part them."""
+    note = Diagnostic(name="few_workers", severity="warning", sentence="Few.")
+    names = ("away_mean_seconds", "away_median_seconds", "session_quartile_low_seconds")
+    model = UserModel(parameters={name: ParameterEntry(estimate=60.0, diagnostics=(note,)) for name in names})
+    table = fit_section(dataclasses.replace(material, model=model)).tables[-1]
+    assert table.rows[0][0] == "time away, mean; time away, median; session, lower quartile"

@@ -44,6 +44,31 @@ def read(folder, **what):
     return read_whole_study(write(folder, **what)).tasks[0]
 
 
+def test_judgments_of_a_topic_that_there_is_not_are_noted(tmp_path):
+    """Said as `prefcal score answers` says it; the file may have `tide` for `tides`."""
+    answers = [{"topic": topic, "text": "It runs.", "citations": []} for topic in ("Q1", "Q2")]
+    path = write(tmp_path, systems={"a": answers, "b": answers})
+    judged = [
+        {
+            "qid": topic,
+            "run_id": run,
+            "nuggets": [{"text": "x", "importance": "vital", "assignment": "support"}],
+        }
+        for run in "ab"
+        for topic in ("Q1", "Q2", "Q3")
+    ]
+    (tmp_path / "nuggets.jsonl").write_text("".join(json.dumps(each) + "\n" for each in judged))
+    path.write_text(
+        path.read_text().replace("topics: topics.tsv", "topics: topics.tsv\n    nuggets: nuggets.jsonl")
+    )
+
+    (note,) = read_whole_study(path).tasks[0].notes
+    assert re.fullmatch(
+        r"1 of 3 topics is judged in .*nuggets\.jsonl and not among the topics, such as 'Q3', and is left out",
+        note,
+    )
+
+
 def faults(folder, **what):
     """Return the faults of a study, without the folder."""
     with pytest.raises(InputError) as caught:
