@@ -566,14 +566,19 @@ def _notes(
 def _in_same_order(
     task: JudgedTask, made: Sequence[PlannedComparison], differences: Mapping[str, Floats]
 ) -> Iterator[str]:
-    """Yield a note on each two measures that put all pairs in one order."""
+    """Yield a note on each group of measures that put all pairs in one order."""
     things = judged_things(task.pairs)[1]
+    groups: dict[tuple[float, ...], dict[str, None]] = {}
     for comparison in made:
-        if in_same_order(differences[comparison.measure], differences[comparison.against]):
-            yield (
-                f"{comparison.against} and {comparison.measure} put the {things} of every pair in the same order, so they"
-                " always agree equally often with people, and are not compared by agreement"
-            )
+        against = differences[comparison.against]
+        if in_same_order(differences[comparison.measure], against):
+            group = groups.setdefault(tuple(np.sign(against)), {})
+            group |= dict.fromkeys((comparison.against, comparison.measure))
+    for *names, last in groups.values():
+        yield (
+            f"{', '.join(names)} and {last} put the {things} of every pair in the same order, so they"
+            " always agree equally often with people, and are not compared by agreement"
+        )
 
 
 def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, Scorer]) -> list[Row]:

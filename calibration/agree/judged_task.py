@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure
 from calibration.agree.result import MIN_PAIRS, MIN_QUERIES
-from calibration.checks.uneven_sides import check_sides
 from calibration.inference.ordinal import no_grades
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
+from calibration.inference.uneven_sides import UnevenSides, uneven_sides
 from calibration.tables.files import give_back_memory
 from calibration.tables.preferences import (
     VOTES,
@@ -119,11 +119,23 @@ class JudgedTask:
         """Side effect on every vote, or None where sides were drawn by lot."""
         if self.drew_sides:
             return None
+        left, right, _ = self._sides
+        return without_side(left, right, np.where(self.is_swapped, 1 - self.votes.for_a, self.votes.for_a))
+
+    @property
+    def uneven(self) -> UnevenSides | None:
+        """Sentence on sides that look not drawn by lot, or None."""
+        left, right, systems = self._sides
+        return uneven_sides(left, right, self.votes.crossing.query, systems)
+
+    @cached_property
+    def _sides(self) -> tuple[Ints, Ints, list[str]]:
+        """Codes of the systems on the left and on the right of each judgment, and their names."""
         pair = [self.judgments["system_a"], self.judgments["system_b"]]
-        systems = pd.Index(pd.unique(pd.concat([side.drop_duplicates().astype("str") for side in pair])))
+        systems = pd.Index(sorted(self.systems))
         codes = np.stack([systems.get_indexer(side) for side in pair])
         left, right = np.where(self.is_swapped, codes[::-1], codes)
-        return without_side(left, right, np.where(self.is_swapped, 1 - self.votes.for_a, self.votes.for_a))
+        return left, right, list(systems)
 
     @property
     def is_swapped(self) -> Bools:
@@ -272,8 +284,6 @@ MIN_TOPICS = 5
 
 `metrics.agreement.crossed_errors.is_few` has the limits for people, and for queries of intervals.
 """
-NOTABLE_LEAN = 0.1
-"""Smallest side effect in log odds that is reported where sides were even."""
 WIDE_TASTES = 0.3
 """Largest spread of tastes at which the p of majorities holds.
 
@@ -345,32 +355,16 @@ def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
     side = task.side
     if side is None:
         return
-    uneven = check_sides(task.judgments)
+    uneven = task.uneven
+    why = f"{uneven.sentence}." if uneven else "No study file states that sides were assigned at random."
     if not side.is_separable:
-        if uneven is None:
-            return
         yield warning(
-            "side_not_separable", f"{uneven.sentence} Comparisons are made with the votes as they are."
+            "side_not_separable",
+            f"{why} The side effect cannot be told from the systems: comparisons are made with the votes as they are.",
         )
         return
-    lean = f"the left side gains {side.side:+.2f} in log odds; comparisons are made without that effect."
-    if uneven is not None:
-        yield warning(uneven.name, f"{uneven.sentence} By the votes {lean}")
-    elif abs(side.side) >= max(NOTABLE_LEAN, 2 * _error_of_side(side)):
-        yield info(
-            "side_effect", f"No study file states that sides were assigned at random. By the votes {lean}"
-        )
-
-
-def _error_of_side(side: SideAdjustment) -> float:
-    """Return the standard error of a side effect for independent votes.
-
-    It shows what chance alone makes of few votes.
-    """
-    towards = np.zeros(side.parameters)
-    index = int(side.parameter[2][0])
-    towards[index] = 1.0
-    return float(np.sqrt(side.solved(towards)[index]))
+    sentence = f"{why} By the votes the left side gains {side.side:+.2f} in log odds; comparisons are made without that effect."
+    yield warning(uneven.name, sentence) if uneven else info("side_effect", sentence)
 
 
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:

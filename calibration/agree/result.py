@@ -15,7 +15,7 @@ from calibration.judges.numbers import JudgeTables, judge_in_words
 from calibration.tables.criteria import about_criterion
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import Ties
-from metrics.errors import pluralise
+from metrics.errors import join_names, pluralise
 from metrics.results import HasSummary, Overview
 
 MIN_PAIRS = 10
@@ -32,6 +32,8 @@ MAX_TIED_SHARE = 0.3
 
 Above it the leading convention is `half`, since the agreement would otherwise be that of the ties.
 """
+EQUAL = 1e-9
+"""Difference of two agreements that is none but rounding."""
 FARTHEST = 1.0
 """Largest difference that two agreements can have."""
 MIN_SHARED_NAMES = 0.1
@@ -252,7 +254,7 @@ class AgreementTables(HasSummary):
         applied = self.agreement.query("exclusions == 'applied'")
         ties = {task: leading_ties(rows) for task, rows in applied.groupby("task")}
         leading = applied[applied["ties"] == applied["task"].map(ties)]
-        main = leading[["task", "measure", "agreement", "low", "high", "fit", "pairs"]]
+        main = without_constant(leading)[["task", "measure", "agreement", "low", "high", "fit", "pairs"]]
         ceilings = leading.drop_duplicates("task")
         limits = [_ceilings_in_words(row) for row in ceilings.to_dict("records")]
         sentences = [
@@ -325,9 +327,48 @@ def often_tied(rows: pd.DataFrame) -> dict[str, float]:
 def leading_ties(rows: pd.DataFrame) -> Ties:
     """Return the leading convention for ties.
 
-    It is `half` if a measure's scores are often tied (`often_tied`), else `against`, as in the paper.
+    It is `half` if a measure's scores are often tied (`often_tied`), else `against`, as in the paper. A measure that ties on every pair
+    decides nothing: its agreement cannot be estimated.
     """
     return "half" if often_tied(rows) else "against"
+
+
+def comparable_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the measures that an answer may name, the highest first.
+
+    They are not fitted in sample, are made for these judgments, and tell the systems of some pair apart; where no measure is and does, all of
+    those not fitted in sample.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of agreement.csv, of one task and treatment of exclusions.
+    """
+    fair = rows[(rows["ties"] == leading_ties(rows)) & (rows["fit"] != "in_sample")].dropna(
+        subset="agreement"
+    )
+    plain = fair[~fair["converted"].astype(bool) & (fair["metric_ties"] < fair["pairs"])]
+    return (fair if plain.empty else plain).sort_values("agreement", ascending=False, kind="stable")
+
+
+def extreme_measures(rows: pd.DataFrame, *, highest: bool = True) -> list[str]:
+    """Return the measures of highest, or lowest, agreement; several if equal."""
+    agreements = rows["agreement"]
+    extreme = agreements.max() if highest else agreements.min()
+    return [str(name) for name in rows.loc[(agreements - extreme).abs() < EQUAL, "measure"]]
+
+
+def counted_measures(rows: pd.DataFrame, comparable: pd.DataFrame) -> str:
+    """Return in words how many measures an answer speaks of, and of which not."""
+    fair = rows.loc[rows["fit"] != "in_sample", "measure"].unique()
+    left_out = [name for name in fair if name not in set(comparable["measure"])]
+    without = f" ({join_names(left_out, most=3)} not counted)" if left_out else ""
+    return pluralise(len(comparable), "measure") + without
+
+
+def without_constant(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows to print: no agreement of a measure that ties on every pair, since it cannot be estimated."""
+    return rows.assign(agreement=rows["agreement"].where(rows["metric_ties"] < rows["pairs"]))
 
 
 def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
@@ -349,7 +390,7 @@ def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
 
 
 def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
-    """Yield a note on measures above the estimated ceiling of a perfect measure.
+    """Yield two sentences on measures above the estimated ceiling of a perfect one.
 
     Parameters
     ----------
@@ -363,24 +404,30 @@ def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
     if above.empty:
         return
     best = above.loc[above["agreement_there"].idxmax()]
-    subject = (
-        f"{best['measure']} does"
-        if len(above) == 1
-        else f"{len(above)} measures do, {best['measure']} most often"
+    measure, there, perfect = (
+        best["measure"],
+        f"{100 * best['agreement_there']:.1f} %",
+        f"{100 * best['perfect']:.1f} %",
     )
-    there = f"{100 * best['agreement_there']:.1f} %"
-    votes = best["judgments"] / best["pairs"]
+    subject = (
+        f"{measure} agrees with the majority in {there}, which is"
+        if len(above) == 1
+        else f"{len(above)} measures, most of all {measure} ({there}), agree with the majority"
+    )
+    yield (
+        f"{subject} more often than a measure that knew what most people prefer is estimated to on the same pairs ({perfect})."
+    )
     if best["agreement_there"] > best["perfect_high"]:
-        cause = (
-            "which is beyond the interval of that estimate. Only a measure made from these votes can do so, or one that"
-            " follows people who judged many pairs: check the source of its scores"
+        yield (
+            "That is beyond the interval of the estimate: only a measure made from these votes can do so, or one that"
+            " follows people who judged many pairs; check the source of its scores."
         )
     else:
-        cause = (
-            f"which is within the interval of that estimate: with {votes:.1f} votes a pair the share of votes for the side that"
-            " most people prefer is only roughly known"
+        yield (
+            "That is within the interval of the estimate, and no contradiction: with"
+            f" {best['judgments'] / best['pairs']:.1f} votes a pair the share of votes for the side that most people prefer is only"
+            " roughly known."
         )
-    yield f"{subject} so in {there} there, {cause}."
 
 
 def undetectable_note(detectable: float) -> str:

@@ -38,6 +38,8 @@ PEOPLE = (
 
 AXIS = ("task", "kind", "name", "agreement", "low", "high", "pairs")
 """Columns of judge_axis.csv."""
+TOO_WIDE = 0.2
+"""Half the width of the widest interval of a difference that says anything."""
 JUDGE, MEASURE, PERSON, PANEL, PERFECT = "judge", "measure", "person", "panel", "perfect"
 """Values of its column ``kind``."""
 
@@ -156,6 +158,8 @@ def standing(row: Mapping[str, Any]) -> str:
         return "worse than one more crowd worker"
     if max(-low, high) <= AS_GOOD:
         return "as good as one more crowd worker, and no better"
+    if high - low > 2 * TOO_WIDE:
+        return f"{row['pairs_there']} pairs are too few to tell whether it is better or worse than one more crowd worker"
     return "it cannot be distinguished from one more crowd worker"
 
 

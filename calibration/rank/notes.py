@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr
 
 from calibration.inference.choice import choice_probabilities
 from calibration.inference.sides import SideAdjustment
+from calibration.inference.uneven_sides import uneven_sides
 from calibration.rank.crossed import StandardErrors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
 from calibration.rank.worths import Worths
@@ -20,11 +20,6 @@ from metrics.errors import join_names, pluralise
 
 FEW_WORKERS = 8
 """Smallest (effective) number of people without note few_workers."""
-UNEVEN = 0.01
-"""Smallest probability of sides as uneven as these without a note.
-
-It covers all systems of a task.
-"""
 _WORDS = {3: "three", 4: "four"}
 
 
@@ -170,29 +165,14 @@ def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str
             "these tables do not state that sides were assigned at random, so win rates, duels and ranks are corrected for the side effect (between"
             f" equals, {100 * left:.1f} % of the answers for a side are for the left one); column win_rate_raw is not"
         )
-    yield from _on_uneven_sides(judged)
+    uneven = uneven_sides(judged.left, judged.right, judged.topic, judged.systems)
+    if uneven is not None:
+        yield f"{uneven.sentence} ({uneven.name})"
 
 
 def _same_side(judged: JudgedSystems) -> bool:
     decided = judged.for_left[~judged.is_tie]
     return bool(decided.size) and bool((decided == decided[0]).all())
-
-
-def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
-    """Yield a note on a system that stood on one side too often for chance, or always."""
-    systems = len(judged.systems)
-    on_left = np.bincount(judged.left, minlength=systems)
-    shown = on_left + np.bincount(judged.right, minlength=systems)
-    chance = np.minimum(1, 2 * bdtr(np.minimum(on_left, shown - on_left), shown, 0.5))
-    if chance.min() * systems >= UNEVEN:
-        return
-    least = int(np.argmin(chance))
-    name, share = judged.systems[least], on_left[least] / shown[least]
-    if share in {0, 1}:
-        side = "left" if share else "right"
-        yield f"{name} stood on the {side} in all of its {shown[least]:,} judgments (sides_not_drawn)"
-    else:
-        yield f"{name} stood on the left in {100 * share:.0f} % of its {shown[least]:,} judgments (uneven_sides)"
 
 
 def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjustment | None) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 An intercept-only logit of left against right among the answers for one side, with the covariance clustered by worker, or by topic
 where the judges are unknown.
-Validation repeats do not count. Where sides are random for every judgment, a lean adds noise; where a pair always kept its
-sides, it cannot be separated from a preference for the system on that side (`calibration.checks.uneven_sides`).
+Validation repeats do not count. Where sides are random for every judgment, a lean adds noise. Where they are uneven
+(`calibration.inference.uneven_sides`), the share also shows which system stood there; the lean between equals of the vote model
+(`calibration.inference.sides`) does not.
 """
 
 import math
@@ -13,14 +14,18 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from calibration.inference.results import LEVEL, NotIdentifiedError, warning
+from calibration.inference.sides import without_side
 from calibration.inference.uncertainty import Scale, StudentT
+from calibration.inference.uneven_sides import UnevenSides, uneven_sides
 from calibration.raters.consistency import clopper_pearson
 from calibration.raters.measure import RaterMeasure
-from calibration.tables.preferences import knows_workers, resolved_sides
+from calibration.tables.preferences import knows_workers, resolved_sides, systems_shown
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, mean_by_query
+from metrics.arrays import Ints
 from metrics.errors import percent
 
 NAME = "left_share"
@@ -92,7 +97,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Rat
                 "a_left_share": float((~sides["is_swapped"]).mean()),
             }
         ),
-        diagnostics=tuple(_on_lean(left, level, cluster)),
+        diagnostics=tuple(_on_lean(first, left, level, cluster)),
     )
 
 
@@ -120,8 +125,40 @@ def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> 
     )
 
 
-def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic]:
+def uneven_sides_of(rows: pd.DataFrame) -> UnevenSides | None:
+    """Return what shows that the sides of judgments were not drawn by lot, or None.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of table preferences. A system in two tasks counts as two.
+    """
+    left, right, names = _sides(rows)
+    topic = pd.factorize(pd.MultiIndex.from_frame(rows[["task", "topic"]].astype("str")))[0]
+    return uneven_sides(left, right, topic, names)
+
+
+def _sides(rows: pd.DataFrame) -> tuple[Ints, Ints, list[str]]:
+    """Return codes of the systems on the left and on the right, and their names."""
+    task = rows["task"].astype("str") + ": " if len(rows["task"].unique()) > 1 else ""
+    shown = [task + side.astype("str") for side in systems_shown(rows)]
+    codes, names = pd.factorize(pd.concat(shown), sort=True)
+    return codes[: len(rows)], codes[len(rows) :], list(names)
+
+
+def _lean_between_equals(rows: pd.DataFrame) -> str:
+    """Return the lean of the vote model, which knows which system stood where, as a clause."""
+    left, right, _ = _sides(rows)
+    votes = rows["choice"].map({"left": 1.0, "right": 0.0}).astype("float64").fillna(0.5)
+    side = without_side(left, right, votes.to_numpy())
+    if not side.is_separable:
+        return "and the vote model cannot tell the two apart"
+    return f"and between equals it is {percent(expit(side.side), 1)} by the vote model"
+
+
+def _on_lean(rows: pd.DataFrame, left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic]:
     low, high = left.confidence_interval(level)
+    share = f"{percent(left.value)} of the answers for a side are for the left one"
     if left.value in (0, 1):
         side = "left" if left.value else "right"
         yield warning(
@@ -132,8 +169,11 @@ def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic
             f"one_{cluster}", f"With a single {cluster} nothing is known about others: there is no interval."
         )
     elif low > 1 / 2 or high < 1 / 2:
+        interval = f"{percent(level)} interval {percent(low)} to {percent(high)}"
         yield warning(
             "position_bias",
-            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {percent(left.value)} of the answers for a side are for "
-            f"the left one, {percent(level)} interval {percent(low)} to {percent(high)}.",
+            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {share}, {interval}."
+            if uneven_sides_of(rows) is None
+            else f"{share} ({interval}), but sides were uneven: that share also shows which system stood there,"
+            f" {_lean_between_equals(rows)}.",
         )

@@ -10,9 +10,12 @@ from calibration.agree.measures.variants import ParameterOrigin, VariantRole
 from calibration.agree.result import (
     ComparisonBasis,
     NamedComparisons,
+    comparable_rows,
+    extreme_measures,
     judged_things,
     leading_ties,
     wanted_by_study,
+    without_constant,
 )
 from metrics.agreement.agreement import Ties
 from study_app.report.folder import ReportInputs
@@ -162,20 +165,19 @@ class TaskResult:
 
     @property
     def fair(self) -> pd.DataFrame:
-        """Rows of the leading convention not fitted in sample, the highest first."""
-        fair = self.rows[(self.rows["ties"] == self.ties) & (self.rows["fit"] != ParameterOrigin.IN_SAMPLE)]
-        return fair.sort_values("agreement", ascending=False, kind="stable")
+        """Rows of the measures that an answer may name, the highest first."""
+        return comparable_rows(self.rows)
 
     @property
     def best(self) -> list[str]:
-        """Measures of highest agreement not fitted in sample; several if equal."""
-        fair = self.fair
-        return list(fair[fair["agreement"] == fair["agreement"].max()]["measure"])
+        """Those of highest agreement; several if equal."""
+        return extreme_measures(self.fair)
 
     def row(self, measure: str, ties: str | None = None) -> Row:
         """Return one row of agreement, by default under the leading convention for ties."""
         ties = ties or self.ties
-        return self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)].iloc[0]
+        rows = self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)]
+        return without_constant(rows).iloc[0]
 
     def comparison(self, measure: str, against: str | None = None) -> "Row | None":
         """Return the comparison of a measure with another, or None.

@@ -11,16 +11,20 @@ from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     AgreementTables,
     ComparisonBasis,
+    comparable_rows,
+    counted_measures,
+    extreme_measures,
     has_enough_pairs,
     is_uninformative,
     judged_things,
     leading_ties,
     often_tied,
     undetectable_note,
+    without_constant,
 )
 from calibration.judges.numbers import JudgeTables, NumberWords, judge_in_words
 from metrics.agreement.agreement import TIES, Ties
-from metrics.errors import pluralise
+from metrics.errors import join_names, pluralise
 from study_app.cli.output import table_text, wrapped
 
 NONE, NO_INTERVAL = "none", "no interval"
@@ -152,19 +156,16 @@ class _TaskText:
         first, named = self.first, self.primary
         if not has_enough_pairs(first):
             yield "Too few pairs with a majority, or too few queries, for an answer."
-        fair = self._worth_naming().sort_values("agreement", kind="stable")
+        fair = comparable_rows(self.applied)
+        spoken_of = fair if named is None else self.leading.loc[[named]]
         if named is None and len(fair) == 1:
-            named = str(fair.index[0])
-        if len(fair) and (fair["metric_ties"] == fair["pairs"]).all():
-            yield f"No measure tells the two systems of any of {self.pairs} apart."
+            named = str(fair["measure"].iloc[0])
+        if len(spoken_of) and (spoken_of["metric_ties"] == spoken_of["pairs"]).all():
+            yield f"{self.primary or 'No measure'} tells the two systems of {'none' if self.primary else 'any'} of {self.pairs} apart."
         elif named is not None:
             yield f"{named} agrees with the majority in {_share(self.leading.loc[named], of=self.pairs)}."
-        elif len(fair):
-            low, high = str(fair.index[0]), str(fair.index[-1])
-            yield (
-                f"Of {len(fair)} measures {high} agrees with the majority most often, in {_share(fair.loc[high], of=self.pairs)}; "
-                f"{low} least often, in {_share(fair.loc[low])}."
-            )
+        elif len(fair) and has_enough_pairs(first):
+            yield self._most_and_least(fair)
         if first["no_ceiling"]:
             yield f"How often people agree with each other cannot be estimated: {first['no_ceiling']}."
             return
@@ -179,14 +180,23 @@ class _TaskText:
                 "check the source of its scores."
             )
 
-    def _worth_naming(self) -> pd.DataFrame:
-        """Return the measures that the answer may name.
-
-        They are made for these judgments, and differ between the systems of some pair.
-        """
-        fair = self.fair.dropna(subset="agreement")
-        plain = fair[~fair["converted"].astype(bool) & (fair["metric_ties"] < fair["pairs"])]
-        return fair if plain.empty else plain
+    def _most_and_least(self, fair: pd.DataFrame) -> str:
+        """Return which measures agree most and least often, or that all are equal."""
+        best, worst = extreme_measures(fair), extreme_measures(fair, highest=False)
+        counted = counted_measures(self.applied, fair)
+        if len(best) == len(fair):
+            share = percent(fair["agreement"].iloc[0])
+            return f"{counted} agree with the majority equally often, in {share} of {self.pairs}."
+        high, low = self.leading.loc[best[0]], self.leading.loc[worst[0]]
+        highest = (
+            _share(high, of=self.pairs) if len(best) == 1 else f"{percent(high['agreement'])} of {self.pairs}"
+        )
+        lowest = _share(low) if len(worst) == 1 else percent(low["agreement"])
+        agree = "agrees" if len(best) == 1 else "agree"
+        return (
+            f"Of {counted} {join_names(best, most=3)} {agree} with the majority most often, in {highest};"
+            f" {join_names(worst, most=3)} least often, in {lowest}."
+        )
 
     @property
     def _drawn(self) -> bool:
@@ -201,8 +211,11 @@ class _TaskText:
 
     def _rows(self) -> Iterator[list[str]]:
         """Yield a row of each measure, the primary one first, and of both ceilings."""
-        everybody = self.everybody[self.everybody["ties"] == self.ties].set_index("measure")["agreement"]
-        for measure, row in sorted(self.fair.iterrows(), key=lambda item: item[0] != self.primary):
+        everybody = without_constant(self.everybody[self.everybody["ties"] == self.ties])
+        everybody = everybody.set_index("measure")["agreement"]
+        for measure, row in sorted(
+            without_constant(self.fair).iterrows(), key=lambda item: item[0] != self.primary
+        ):
             name = str(measure)
             yield [
                 f"{name} (primary)" if name == self.primary else name,

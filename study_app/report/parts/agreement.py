@@ -9,6 +9,7 @@ from calibration.agree.measures.variants import ParameterOrigin, VariantRole
 from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     beyond_perfect,
+    counted_measures,
     decided,
     has_enough_pairs,
     often_tied,
@@ -68,12 +69,17 @@ def answer(result: TaskResult) -> str:
             f"Too few to say how well {which} agrees with the preferences: {pluralise(decided(row), 'decided pair')},"
             f" {result.topics_counted}"
         )
+    if np.isnan(row["agreement"]):
+        return f"{result.named or 'No measure'} tells the two {result.things[1]} of {'no' if result.named else 'any'} pair apart"
     share = f"{percent(row['agreement'])} of {pluralise(row['pairs'], 'pair')}"
     if result.named is None and measures > 1:
+        counted = counted_measures(result.rows, result.fair)
         if len(result.best) == measures:
-            return f"{measures} measures agree with the majority equally often, on {share}"
+            return f"{counted} agree with the majority equally often, on {share}"
         agree = "agrees" if len(result.best) == 1 else "agree"
-        return f"{join_names(result.best, most=3)} {agree} with the majority most often of {measures} measures, on {share}"
+        return (
+            f"{join_names(result.best, most=3)} {agree} with the majority most often of {counted}, on {share}"
+        )
     sentence = f"{result.primary_measure} agrees with the majority on {share} ({percent_interval(row['low'], row['high'])})"
     return f"{sentence}; {_compared(result.named_comparisons)}" if result.named_comparisons else sentence
 
@@ -100,6 +106,8 @@ def certainty(result: TaskResult) -> str:
     row = result.row(result.primary_measure)
     people = "" if np.isnan(row["workers"]) else f", {pluralise(int(row['workers']), 'worker')}"
     size = f"{pluralise(row['judgments'], 'judgment')} of {result.topics_counted}{people}"
+    if result.named is None and len(result.fair) > 1 and not has_enough_pairs(row):
+        return f"The interval of each measure is in the figure; {size}"
     if np.isnan(row["low"]):
         return f"No interval: all queries are alike, or there is only one; {size}"
     sentence = f"With {LEVEL} confidence {result.primary_measure} is between {percent_interval(row['low'], row['high']).replace(' to ', ' and ')} ({size})"
@@ -265,7 +273,9 @@ def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figur
         Measures to show: the one asked about, and the highest.
     """
     row = result.row(result.main)
-    ordered = sorted(result.measures, key=lambda measure: -result.row(measure)["agreement"])
+    ordered = sorted(
+        result.measures, key=lambda measure: np.nan_to_num(-result.row(measure)["agreement"], nan=1.0)
+    )
     shown = ordered[:most]
     if result.primary_measure not in shown:
         shown[-1] = result.primary_measure

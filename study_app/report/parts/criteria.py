@@ -60,5 +60,8 @@ def _others(rows: pd.DataFrame) -> str:
     """Say in how many judgments the other criteria go with the overall choice."""
     if len(rows) == 1:
         return ""
-    shares = [f"{row['criterion']} {percent(row['same'])}" for row in rows[1:].to_dict("records")]
-    return f"With other criteria they are so less often: {join_names(shares)}. "
+    shares = [
+        f"{row['criterion']} {percent(row['same'])} ({percent_interval(row['same_low'], row['same_high'])})"
+        for row in rows[1:].to_dict("records")
+    ]
+    return f"So they are for the other criteria in: {join_names(shares)}. "

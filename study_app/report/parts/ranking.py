@@ -1,6 +1,7 @@
 """Ranking of systems by preferences: win rates, worths, ranks and duels."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import pandas as pd
@@ -93,7 +94,7 @@ def _best_of_topics(ranking: Ranking) -> Section:
         paragraphs=(
             *filter(None, [ranking.about]),
             counted,
-            *(f"{note[:1].upper()}{note[1:]}." for note in ranking.notes),
+            *_sentences(ranking, ranking.notes),
         ),
         figures=(
             Figure(
@@ -176,7 +177,14 @@ def judgments_in_words(rows: pd.DataFrame, met: pd.DataFrame) -> str:
 def notes_of(ranking: Ranking, task: str) -> list[str]:
     """Return the notes on the ranks of a task, one sentence each."""
     notes = (note.removeprefix(f"{task}: ") for note in ranking.notes if note.startswith(f"{task}: "))
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return _sentences(ranking, notes)
+
+
+def _sentences(ranking: Ranking, notes: Iterable[str]) -> list[str]:
+    """Return notes as sentences with a capital, but where they begin with the name of a system or ranking."""
+    names = {str(name) for column in ("task", "topic", "system") for name in ranking.ranking.get(column, ())}
+    is_named = re.compile(rf"(?:{'|'.join(map(re.escape, names))})(?!\w)").match
+    return [f"{note if is_named(note) else note[:1].upper() + note[1:]}." for note in notes]
 
 
 def _level(ranking: Ranking) -> str:

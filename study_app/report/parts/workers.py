@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Drawing
 from calibration.raters.consistency import consistency_by_worker
 from calibration.raters.position_bias import left_share_by_worker
 from calibration.tables.preferences import exclusions
+from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import ParameterEntry
 from study_app.protocol.domain import is_right
 from study_app.report.drawing.figures import worker_scatter, worker_shares
@@ -53,6 +54,9 @@ QUALITIES = {
 NO_QUALITY = (
     "There is no quality.json beside a user model, so sides and repeats are not shown; prefcal fit writes it."
 )
+UNEVEN_SIDES = {"sides_not_drawn", "uneven_sides"}
+"""Diagnostics of sides that look not drawn by lot."""
+UNKNOWN_SIDES = "These tables do not state that sides were assigned at random, so a lean may also be a liking for what stood there."
 FLAGS = {
     "dwell": "answers too quick for reading",
     "straight_lining": "always the same answer or side",
@@ -107,8 +111,10 @@ def side_figure(
     if overall is None or overall.estimate is None:
         return
     shares, ends = left_share_by_worker(preferences), _ends(overall)
+    is_uneven = any(each.name in UNEVEN_SIDES for each in overall.diagnostics)
     leaning = int(((shares["low"] > EVEN) | (shares["high"] < EVEN)).sum())
     lean = ": no lean that shows" if ends[0] <= EVEN <= ends[1] else ": a lean"
+    lean = ": sides were uneven" if is_uneven else lean
     yield Figure(
         name=name,
         title=(
@@ -167,7 +173,7 @@ def workers_section(material: ReportInputs, key: str = "workers") -> Section:
     elif not entries:
         paragraphs.append(NO_QUALITY)
     else:
-        paragraphs += _care(entries)
+        paragraphs += _care(entries, has_drawn_sides=_has_drawn_sides(material.study, preferences))
         if judges:
             figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
             figures += side_figure(preferences, workers, entries, f"{key}-sides")
@@ -292,16 +298,23 @@ def _search_figure(
     )
 
 
-def _care(entries: Mapping[str, ParameterEntry]) -> Iterator[str]:
+def _has_drawn_sides(study: StudyRecord | None, preferences: pd.DataFrame) -> bool:
+    """Return whether a study that was served says so of every task."""
+    return study is not None and all(map(study.drew_sides, preferences["task"].astype("str").unique()))
+
+
+def _care(entries: Mapping[str, ParameterEntry], *, has_drawn_sides: bool) -> Iterator[str]:
     """Yield the effect of a side bias, and how repeats were answered.
 
-    The effect depends on how sides were assigned.
+    The effect depends on how sides were assigned; that is known by provenance, never by a test.
     """
     left, alike = entries.get("left_share"), entries.get("consistency_share")
     if left is not None:
-        known = {diagnostic.name: diagnostic.sentence for diagnostic in left.diagnostics}
-        by_lot = "The sides look drawn by lot, so a lean adds noise and no bias."
-        yield known.get("sides_not_drawn", known.get("uneven_sides", by_lot))
+        uneven = [each.sentence for each in left.diagnostics if each.name in UNEVEN_SIDES]
+        if has_drawn_sides:
+            yield "The sides were drawn by lot, so a lean adds noise and no bias."
+        else:
+            yield from uneven or [UNKNOWN_SIDES]
     if alike is None:
         yield "No pair was shown twice, so consistency is unknown."
     else:

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.agree_tables import agree
+from calibration.agree.judged_task import judged_tasks
 from calibration.agree.score_sources import ScoreSources
 from calibration.user_model.model import ParameterEntry, UserModel
+from study_app.cli.results.agree_table import agreement_text
 from tests.calibration.judged_summaries import TASK, study
 
 
@@ -21,11 +23,23 @@ def test_people_who_judge_several_queries_are_told_and_counted():
     """A sentence with the numbers, no warning: the intervals hold."""
     result = found(topics=6, workers=8)
 
-    assert names(result) == ["crossed_workers"]
+    assert names(result) == ["crossed_workers", "side_effect"]
     assert "6.0 a worker on average, 6 at most" in result.diagnostics[TASK][0].sentence
     assert set(result.agreement["queries_per_worker"]) == {6.0}
     assert set(result.agreement["warnings"]) == {""}
     assert result.warnings == ()
+
+
+def test_comparisons_without_the_effect_of_the_side_are_said_to_be_so():
+    """However small the effect is: the difference is then not that of the two agreements in the table."""
+    tables = study(topics=6, workers=8)
+    result = agree(ScoreSources(tables=tables))
+    (task,) = judged_tasks(tables)
+    (served,) = judged_tasks(tables, drew_sides=[TASK])
+
+    assert abs(task.side.side) < 0.12  # less than two standard errors
+    assert "comparisons are made without that effect." in " ".join(agreement_text(result).split())
+    assert not any("effect" in each.sentence for each in served.diagnostics)
 
 
 def test_queries_that_share_their_people_are_not_exchanged():
@@ -47,7 +61,7 @@ def test_of_a_single_person_nothing_is_said_of_others():
     """No interval over queries alone takes the place of one over people."""
     result = found(workers=1)
 
-    assert names(result) == ["few_workers"]
+    assert names(result) == ["few_workers", "side_effect"]
     assert (
         "1 worker judged, too few to estimate how much others differ: there are no intervals"
         in result.warnings[0]

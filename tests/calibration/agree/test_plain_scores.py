@@ -64,19 +64,21 @@ def test_scores_equal_but_for_rounding_are_tied_whatever_their_size():
     assert score_difference(first[:2], second[:2]).tolist() == [0.0, 0.0]
 
 
-def test_two_measures_in_the_same_order_get_a_sentence_and_no_number():
+def test_measures_in_the_same_order_get_one_sentence_and_no_number():
     """Their agreement is the same whatever people prefer; 0.0 looked like a finding."""
     found = agreed(
-        one=worth, twice=lambda *where: 2 * worth(*where), other=lambda place, topic: (place * 7 + topic) % 3
+        one=worth,
+        twice=lambda *where: 2 * worth(*where),
+        thrice=lambda *where: 3 * worth(*where),
+        other=lambda place, topic: (place * 7 + topic) % 3,
     )
 
     rows = found.comparisons[
         (found.comparisons["measure"] == "twice") & (found.comparisons["against"] == "one")
     ]
     assert rows[["difference", "low", "high", "p_t", "p_holm"]].isna().all(axis=None)
-    assert any(
-        "one and twice put the systems of every pair in the same order" in note for note in found.notes
-    )
+    (alike,) = (note for note in found.notes if "in the same order" in note)
+    assert "one, twice and thrice put the systems of every pair in the same order" in alike
     assert found.comparisons[found.comparisons["measure"] == "other"]["difference"].notna().any()
 
 

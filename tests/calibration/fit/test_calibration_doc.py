@@ -47,7 +47,7 @@ def diagnostics() -> set[str]:
     """Every name that a fit gives to a diagnostic; those of `agree` stand in docs/agreement.md."""
     files = [path for path in (ROOT / "calibration").rglob("*.py") if "agree" not in path.parent.parts]
     source = "".join(path.read_text(encoding="utf-8") for path in files)
-    fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
+    fixed = set(re.findall(r'\b(?:info|warning|make|UnevenSides)\)?\(\s*"(\w+)"', source))
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     composed |= {f"{part}_form" for part in ("pain", "gain")}
     composed |= {f"decay_{form}" for form in ("hyperbolic", "step", "at_zero", "at_one")}

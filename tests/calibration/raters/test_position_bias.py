@@ -1,5 +1,7 @@
 """A lean to one side of the screen, and whether it can be told from a liking."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,7 +63,7 @@ def test_pairs_always_shown_one_way_round_are_warned_of():
         ("w", "A", "B", "left"),
         ("v", "D", "C", "right"),
         ("w", "D", "C", "left"),
-    ]
+    ] * 5
 
     assert doubt(judgments(*one_way)) == "sides_not_drawn"
     assert doubt(judgments(*one_way, ("x", "B", "A", "left"))) is None
@@ -74,6 +76,26 @@ def test_uneven_sides_are_warned_of():
     assert doubt(judgments(*rows, ("x", "B", "A", "left"))) == "uneven_sides"
     even = [(w, b, a, c) if n % 2 else (w, a, b, c) for n, (w, a, b, c) in enumerate(rows)]
     assert doubt(judgments(*even)) is None
+
+
+def test_where_sides_are_uneven_no_lean_is_asserted():
+    """B, which people like, mostly stood on the right: nobody leans, as the vote model says."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for number in range(240):
+        other = "AC"[number % 2]
+        sides = (other, "B") if rng.random() < 0.8 else ("B", other)
+        rows.append(
+            (f"w{number % 12}", *sides, "left" if (rng.random() < 0.8) == (sides[0] == "B") else "right")
+        )
+    table = judgments(*rows)
+    (lean,) = (each for each in fit_position_bias(table).diagnostics if each.name == "position_bias")
+
+    assert doubt(table) == "uneven_sides"
+    assert "People lean" not in lean.sentence
+    assert "that share also shows which system stood there" in lean.sentence
+    between = float(re.search(r"between equals it is ([\d.]+) %", lean.sentence)[1])
+    assert abs(between - 50) < 8 < abs(100 * fit_position_bias(table).params["left_share"] - 50)
 
 
 def test_a_lean_is_warned_of_and_none_is_not():

@@ -60,7 +60,7 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
     for text in (
         "288 judgments by 8 workers on 36 pairs of systems, 6 queries",
         "Of 4 measures M@",
-        "agrees with the majority most often",
+        "agree with the majority most often",
         "M@preferences ",
         "M@preferences: fitted to the other queries",
         "A second panel of as many people would in ",
@@ -303,8 +303,8 @@ def test_the_answer_names_no_measure_that_says_nothing_or_was_made_for_other_jud
     answers = [agreement_text(each).partition("\n\nmeasure")[0] for each in (found, converted)]
 
     assert "constant " in agreement_text(found)
-    assert answers[0].startswith("Of 2 measures M@1500")
-    assert "constant" not in answers[0]
+    assert answers[0].startswith("Of 2 measures (constant not counted) M@1500")
+    assert answers[0].count("constant") == 1
     assert answers[1].startswith("M@1500 agrees with the majority in ")
 
 
@@ -320,6 +320,32 @@ def test_measures_that_tie_everywhere_are_said_to_tell_nothing():
 
     assert "No measure tells the two systems of any of" in answer
     assert "constant agrees with" not in answer
+    assert re.search(r"\nconstant +none +no interval\n", answer)
+    assert "0.000" not in result.summary().partition("ceilings")[0]
+
+
+def test_equal_measures_are_not_most_and_least_and_a_refused_answer_names_none():
+    """Scores of twice the size put systems in the same order; of four queries and one couple there is no answer."""
+    preferences = study()["preferences"]
+    scores = pd.DataFrame(
+        [
+            (system, f"q{n}", name, times * (n + rank) % 7)
+            for n in range(6)
+            for rank, system in enumerate(SYSTEMS)
+            for name, times in (("one", 1), ("twice", 1))
+        ],
+        columns=["run", "topic", "metric", "value"],
+    )
+    found = prefcal.agree({"preferences": preferences}, scores=scores)
+    pair = preferences["pair"].iloc[0]
+    few = prefcal.agree({"preferences": preferences[preferences["pair"] == pair]}, scores=scores)
+    equal, refused = (agreement_text(each).partition("\n\nmeasure")[0] for each in (found, few))
+
+    assert equal.startswith("2 measures agree with the majority equally often, in ")
+    assert refused.startswith("Too few pairs with a majority")
+    for answer in (equal, refused):
+        assert "one" not in answer.split()
+        assert "least often" not in answer
 
 
 def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables, tmp_path):
@@ -507,4 +533,5 @@ def test_warnings_stand_on_stderr_and_in_the_record_and_who_judged_what_in_the_t
     assert [one["name"] for one in record["diagnostics"]["summaries"]] == [
         "few_workers",
         "few_topics",
+        "side_effect",
     ]

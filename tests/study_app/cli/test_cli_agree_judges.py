@@ -211,11 +211,17 @@ def test_without_a_judge_files_of_an_earlier_one_go(folder, tmp_path):
         (-0.2, -0.01, "worse than one more crowd worker"),
         (-0.02, 0.02, "as good as one more crowd worker, and no better"),
         (-0.2, 0.02, "it cannot be distinguished from one more crowd worker"),
+        (
+            -0.696,
+            0.023,
+            "8 pairs are too few to tell whether it is better or worse than one more crowd worker",
+        ),
+        (-0.696, -0.3, "worse than one more crowd worker"),
         (float("nan"), float("nan"), "too few topics or people"),
     ],
 )
 def test_the_words_hang_on_the_interval_of_the_difference(low, high, words):
-    assert words in standing({"difference_low": low, "difference_high": high})
+    assert words in standing({"difference_low": low, "difference_high": high, "pairs_there": 8})
 
 
 def test_what_a_judge_was_not_asked_or_nobody_voted_on_is_counted_in_a_note(folder):

@@ -1,13 +1,16 @@
 """How much a report says from how little."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import why_no_ceiling
 from calibration.agree.result import DIFFERENCE_COLUMNS, beyond_perfect
-from study_app.report.parts.agreement import answer, ceiling
+from study_app.report.parts.agreement import answer, ceiling, certainty
+from study_app.report.parts.ranking import notes_of
 from study_app.report.parts.streams import tau_in_words
 from study_app.report.results import TaskResult, over_few
 
@@ -33,6 +36,7 @@ def result(measure="M", **numbers):
         "measure": measure,
         "family": "summaries",
         "fit": "none",
+        "converted": False,
         "ties": "against",
         "agreement": 0.7,
         "low": 0.6,
@@ -117,13 +121,48 @@ def test_a_measure_above_the_perfect_one_is_said_why():
         ]
 
     assert said(agreement_there=0.92) == []
-    (within,) = said(agreement_there=0.95)
-    assert within.startswith(
-        "M does so in 95.0 % there, which is within the interval of that estimate: with 5.0 votes a pair"
+    above, within = said(agreement_there=0.95)
+    assert above == (
+        "M agrees with the majority in 95.0 %, which is more often than a measure that knew what most people prefer is estimated to on"
+        " the same pairs (92.0 %)."
     )
-    (beyond,) = said(agreement_there=0.98)
-    assert "beyond the interval of that estimate. Only a measure made from these votes can do so" in beyond
+    assert within.startswith(
+        "That is within the interval of the estimate, and no contradiction: with 5.0 votes a pair"
+    )
+    _, beyond = said(agreement_there=0.98)
+    assert "beyond the interval of the estimate: only a measure made from these votes can do so" in beyond
     assert "chance" not in within + beyond
+
+
+def with_measures(*rows, **numbers):
+    """A task with several measures."""
+    frames = [result(**numbers | row).rows for row in rows]
+    return replace(result(), rows=pd.concat(frames, ignore_index=True))
+
+
+def test_the_report_names_the_measures_that_the_terminal_names():
+    """Neither one made for other judgments, nor one that ties on every pair; and none where the answer is refused."""
+    rows = (
+        {"measure": "tied", "metric_ties": 40, "agreement": 0.0},
+        {"measure": "other", "converted": True, "agreement": 0.9},
+        {"measure": "A"},
+        {"measure": "B"},
+    )
+    found = with_measures(*rows, {"measure": "C", "agreement": 0.6})
+    assert answer(found).startswith(
+        "A, B agree with the majority most often of 3 measures (tied, other not counted), on"
+    )
+    assert certainty(found).startswith("With 95\u202f% confidence A is between")
+    assert answer(with_measures(*rows)).startswith(
+        "2 measures (tied, other not counted) agree with the majority equally often, on 70.0"
+    )
+    assert math.isnan(found.row("tied")["agreement"])
+    few = with_measures(*rows, pairs=8, vote_ties=0)
+    assert (
+        certainty(few)
+        == "The interval of each measure is in the figure; 200 judgments of 8 queries, 5 workers"
+    )
+    assert answer(with_measures({"metric_ties": 40})) == "No measure tells the two systems of any pair apart"
 
 
 def test_a_panel_of_fewer_pairs_stands_beside_the_agreement_on_these():
@@ -131,6 +170,19 @@ def test_a_panel_of_fewer_pairs_stands_beside_the_agreement_on_these():
     said = ceiling(result(pairs_there=12, agreement_there=0.81, **panel(-0.04, -0.1, 0.02)))
     assert "in 85.0\u202f% of the 12 pairs that have the votes of two people or more" in said
     assert ", where M is in 81.0\u202f%; the difference of M from the panel, −4.0 points" in said
+
+
+def test_a_name_at_the_start_of_a_sentence_keeps_its_letters():
+    """ColBERT's run is called colbert, and a reader looks for that."""
+    rows = pd.DataFrame({"task": "lists", "system": ["colbert", "not"]})
+    notes = (
+        "lists: colbert stood on the left in 28 %",
+        "lists: notes have a capital",
+        "pairs: of another task",
+    )
+    ranking = SimpleNamespace(ranking=rows, notes=notes)
+
+    assert notes_of(ranking, "lists") == ["colbert stood on the left in 28 %.", "Notes have a capital."]
 
 
 def test_of_few_systems_a_rank_correlation_is_said_to_say_nothing():

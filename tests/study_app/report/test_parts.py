@@ -159,13 +159,21 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
     )
     tables = {**material.tables, "preferences": fixed}
     quality = fit_user_model({"preferences": fixed}, seed=1).quality.entries()
-    other = dataclasses.replace(material, tables=tables, quality=quality)
+    imported, served = (material.study.model_copy(update={"study_sha256": sha}) for sha in (None, "a" * 64))
+    others = (
+        dataclasses.replace(material, study=served),
+        dataclasses.replace(material, study=imported),
+        dataclasses.replace(material, study=None),
+        dataclasses.replace(material, study=imported, tables=tables, quality=quality),
+    )
 
-    drawn_by_lot, not_drawn = (" ".join(workers_section(one).paragraphs) for one in (material, other))
+    drawn, *texts = (" ".join(workers_section(each).paragraphs) for each in others)
 
-    assert "look drawn by lot" in drawn_by_lot
-    assert "look drawn by lot" not in not_drawn
-    assert "kept its sides every time" in not_drawn
+    assert "The sides were drawn by lot" in drawn
+    assert not any("drawn by lot" in text for text in texts)
+    assert all("do not state that sides were assigned at random" in text for text in texts[:2])
+    assert "kept its sides every time" in texts[2]
+    assert "a lean" not in " ".join(each.title for each in workers_section(others[-1]).figures)
 
 
 def test_where_nobody_knows_who_judged_no_number_of_workers_is_printed(material):

@@ -212,7 +212,7 @@ def test_workers_who_were_left_out_are_counted_with_their_reason(page):
     assert "Flagged, and not left out for it (answers too quick for reading: 1, odd: 1)" in section
     assert "search: 1" in section
     assert "Dashed lines" in section
-    assert "look drawn by lot" in section
+    assert "do not state that sides were assigned at random" in section
     assert "No pair was shown twice" in section
 
 
