@@ -13,7 +13,8 @@ from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_use
 from metrics.errors import closest_name, input_fault, join_names
 from metrics.msu.trails import RANGES, Population
 from study_app.estimate.content import StudyContent, read_whole_study
-from study_app.study.entries import TaskEntry, collection_paths
+from study_app.study.entries import FollowedTask
+from study_app.tasks.kinds import kind_of
 
 DEFAULT_PATIENCE_CHARS = 1500.0
 DEFAULT_LATENESS_DECAY = 0.5
@@ -135,35 +136,25 @@ class CrowdParameters:
 
     def sentence(self, content: StudyContent) -> str:
         """Describe the crowd in one sentence, as far as the tasks of a study depend on it."""
-        kinds = {task.entry.kind for task in content.tasks}
+        entries = [task.entry for task in content.tasks]
         people, weights = self.people, self.push_weights
-        rhythm = (
-            f"{people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds on average, "
-            f"with a lateness decay of {self.lateness.decay:g}"
-        )
-        facts = {
-            "has a patience of": ("summary_pairs", f"{self.patience_preferences:g} characters"),
-            "stays away": (
-                "stream_visits",
-                rhythm,
-            ),
-            "has push weights": (
-                "stream_pairs",
-                ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
-            ),
-        }
-        used = [f"{fact} {value}" for fact, (kind, value) in facts.items() if kind in kinds]
+        by = {kind_of(entry).preferred_by(entry) for entry in entries}
+        used = []
+        if "patience" in by:
+            used.append(f"has a patience of {self.patience_preferences:g} characters")
+        if any(isinstance(entry, FollowedTask) for entry in entries):
+            used.append(
+                f"stays away {people.away_mean_seconds / 3600:g} hours and stays {people.session_mean_seconds:g} seconds on average, "
+                f"with a lateness decay of {self.lateness.decay:g}"
+            )
+        if "push weights" in by:
+            used.append(
+                "has push weights " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+            )
         used.append(f"reads {math.exp(people.reading_speed_mu):.2g} words a second")
-        if any(task.sides and not _decides_worth(task.entry) for task in content.tasks):
+        if "lot" in by:
             used.append("prefers by lot, the same each time, what has no judgments")
         return f"the crowd {'; '.join(used)}"
-
-
-def _decides_worth(entry: TaskEntry) -> bool:
-    """Return whether a task's collection decides what its sides are worth to the crowd."""
-    return entry.kind in {"summary_pairs", "stream_pairs"} or (
-        entry.kind == "ranked_pairs" and "qrels" in collection_paths(entry)
-    )
 
 
 def read_truth(path: str | Path) -> CrowdParameters:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from study_app.study.entries import AssignedPairTask, ChosenTopicTask, expect_entry_type
 from study_app.tasks.content import TaskContent, drawn_worth
-from study_app.tasks.task_kind import KindParameters, Page, TaskKind, Unit
+from study_app.tasks.task_kind import KindParameters, Page, PreferredBy, TaskKind, Unit
 from study_app.tasks.workload import (
     ASSIGNED_CURES,
     PAIRS_ASSUMED,
@@ -45,6 +46,7 @@ class AssignedPairKind(TaskKind):
     worth: Callable[[TaskContent, KindParameters, Path], Mapping[tuple[str, str], float]] | None = (
         lambda content, _people, _path: drawn_worth(content)
     )
+    preferred_by: Callable[[Any], PreferredBy] = lambda _entry: "lot"
 
 
 @dataclass(frozen=True, kw_only=True)

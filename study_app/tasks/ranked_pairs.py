@@ -123,6 +123,7 @@ KIND = ChosenPairKind(
     capacity=_capacity,
     work=_work,
     worth=_worth,
+    preferred_by=lambda entry: "" if "qrels" in collection_paths(entry) else "lot",
     methods=_methods,
     new=NewTask(
         name="lists",

@@ -248,6 +248,7 @@ KIND = AssignedPairKind(
     check=(2, 3),
     work=_work,
     worth=_worth,
+    preferred_by=lambda _entry: "push weights",
     methods=_methods,
     new=NewTask(
         name="notifications",

@@ -129,6 +129,7 @@ KIND = ChosenPairKind(
     work=_work,
     tables=frozenset({"preferences", "searches", "reads", "stops"}),
     worth=_worth,
+    preferred_by=lambda _entry: "patience",
     methods=_methods,
     new=NewTask(
         name="summaries",

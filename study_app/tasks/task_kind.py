@@ -22,6 +22,10 @@ It is a topic that the worker chooses, a pair or an intent that is assigned, or 
 """
 
 
+PreferredBy: TypeAlias = Literal["patience", "push weights", "lot", ""]
+"""What of a simulated crowd decides its preferences; empty where the collection alone does."""
+
+
 class KindParameters(Protocol):
     """Parameters of a simulated crowd that decide preferences.
 
@@ -192,6 +196,8 @@ class TaskKind(EntryKind):
         are in `TaskContent.tables`.
     worth : callable
         From its content, the people of a crowd and the study file's path to what each (topic, system) is worth to them; for pairs.
+    preferred_by : callable
+        From its entry to what of a simulated crowd decides ``worth``: ``patience``, ``push weights``, ``lot``, or nothing.
     methods : callable
         From a task that was done to what its workers did, for the report.
     new : NewTask or None
@@ -217,6 +223,7 @@ class TaskKind(EntryKind):
     free_keys: frozenset[str] = frozenset()
     side: SideForm | None = None
     worth: Callable[[TaskContent, KindParameters, Path], Mapping[tuple[str, str], float]] | None = None
+    preferred_by: Callable[[Any], PreferredBy] = lambda _entry: ""
     assumed: tuple[str, ...] = ()
     faults: Callable[[TaskContent], Iterator[tuple[str, str]]] = lambda _content: iter(())
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
