@@ -64,4 +64,4 @@ def _others(rows: pd.DataFrame) -> str:
         f"{row['criterion']} {percent(row['same'])} ({percent_interval(row['same_low'], row['same_high'])})"
         for row in rows[1:].to_dict("records")
     ]
-    return f"So they are for the other criteria in: {join_names(shares)}. "
+    return f"Of the other criteria this share is: {join_names(shares)}. "

@@ -55,7 +55,7 @@ def test_the_criterion_that_goes_with_the_choice_is_named_first(report):
     assert criteria.title.startswith("Overall choice and answer about correct are the same in ")
     others = criteria.paragraphs[0]
     assert re.match(
-        r"So they are for the other criteria in: short [\d.]+\u202f% \([\d.]+ to [\d.]+\u202f%\)\.", others
+        r"Of the other criteria this share is: short [\d.]+\u202f% \([\d.]+ to [\d.]+\u202f%\)\.", others
     )
     assert "less often" not in others
     assert "what goes together and not what causes what" in criteria.paragraphs[0]
