@@ -3,9 +3,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Test processes: one more than the cores that the suite is meant for, so that no core waits for a browser or a server of one of
-# them; each test process more reads all tests once more, ten seconds of a core.
-WORKERS ?= 3
+# Test processes: as many as the cores that the suite is meant for. The types are checked beside them, and browsers are processes
+# of their own; each test process more would only read all tests once more.
+WORKERS ?= 2
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test suite test-postgresql soak lint docs notebooks dist lock sbom audit clean
